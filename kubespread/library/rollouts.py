@@ -16,8 +16,8 @@ from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.entries import Outcome
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.manner import Manner
+from kubespread.planner.posed import Played
 from kubespread.planner.reports.parts import Dealt
-from kubespread.planner.simulate import Played
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.deployments import name_of

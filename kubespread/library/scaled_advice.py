@@ -24,7 +24,8 @@ from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.most_running import most_running
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
-from kubespread.planner.simulate import Question, outcomes
+from kubespread.planner.posed import Question
+from kubespread.planner.simulate import outcomes
 from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.evaluation import Evaluation

@@ -25,8 +25,8 @@ from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import MAX_RUNS, Manner, Ties
+from kubespread.planner.posed import Question
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_queue
 from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.cluster.change import Change

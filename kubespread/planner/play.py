@@ -20,7 +20,6 @@ from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
-from kubespread.planner.world.controlling import makes_others
 from kubespread.planner.world.editing import apply as edit
 from kubespread.planner.world.failing import restore
 from kubespread.planner.world.happenings import Happenings
@@ -190,7 +189,7 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
 def _started(world: World) -> tuple[Happened, Happenings]:
     """Controllers look after what they lack, and what waits is placed."""
     before = world.cluster
-    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if makes_others(world, each.owner)))
+    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if world.makes_others(each.owner)))
     resume(world)
     world.settle()
     report = happened(world, before)

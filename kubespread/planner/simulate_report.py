@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from statistics import median_low
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -19,6 +18,7 @@ from kubespread.planner.entries import Outcome
 from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.manner import Manner, Way
+from kubespread.planner.posed import Question
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     ConstraintReport,
@@ -41,9 +41,6 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.sampling import SearchRules
-
-if TYPE_CHECKING:
-    from kubespread.planner.simulate import Question
 
 
 def report_of(

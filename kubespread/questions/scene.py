@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
@@ -15,21 +15,35 @@ from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
-from kubespread.planner.reports.parts import ClusterReference, QuestionReport
+from kubespread.planner.reports.parts import ClusterReference
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import settled
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.world import World
-from kubespread.questions.question import Question
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
 OnProgress = Callable[[int], None]
-A = TypeVar("A", bound=QuestionReport)
+A = TypeVar("A", covariant=True)
 Item = TypeVar("Item")
 _MAX_NAMED = 3
+
+
+class Asked(Protocol[A]):
+    """A question, as far as its scene depends on it."""
+
+    @property
+    def names_in(self) -> str | None:
+        """The namespace of names that say none."""
+
+    @property
+    def makes_room(self) -> bool:
+        """Whether pods that find no node may preempt others."""
+
+    def answer(self, scene: Scene) -> A:
+        """The report."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,7 @@ class Scene:
     snapshot: Snapshot
     """As it was read, with the edits that are still to be made."""
     scheduler: Scheduler
-    question: Question[Any]
+    question: Asked[Any]
     on_progress: OnProgress | None = None
 
     @cached_property
@@ -116,7 +130,7 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
 
 
 def ask(
-    snapshot: Snapshot, question: Question[A], scheduler: Scheduler | None = None, on_progress: OnProgress | None = None
+    snapshot: Snapshot, question: Asked[A], scheduler: Scheduler | None = None, on_progress: OnProgress | None = None
 ) -> A:
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said.
 

@@ -19,9 +19,8 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.visiting import heap_preorder
-from kubespread.scheduler.dry_run import DryRun
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.framework import Prepared
+from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 from kubespread.scheduler.sampling import Found, Search

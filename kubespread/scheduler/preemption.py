@@ -19,8 +19,8 @@ from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.dry_run import DryRun
 from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, SchedulingError, Status
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.dynamicresources.post_filter import post_filter_text

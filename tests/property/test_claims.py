@@ -16,9 +16,8 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.planner.claims import replicas_with_claims, to_create
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.attachments import in_use
 from kubespread.scheduler.cluster.change import StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, in_use
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import Data, hard, hosts, pod

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 from rich.cells import cell_len
 
-from kubespread.planner.reports.simulate import LookAhead, SimulateReport
-from kubespread.planner.reports.simulate_words import alternatives
+from kubespread.planner.reports.simulate import LookAhead, SimulateReport, alternatives
 from kubespread.views.look import Look
 from kubespread.views.simulate import screen
 from tests.views.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered

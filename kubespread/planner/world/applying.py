@@ -14,11 +14,12 @@ from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
 from kubespread.planner.world.creating import create, keep_as_replica_set
-from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
+from kubespread.planner.world.deployments import name_of, rollout_of_cluster
 from kubespread.planner.world.editing import rollout_of, scale
 from kubespread.planner.world.jobs import bring_to_number
 from kubespread.planner.world.replicas import template_of
 from kubespread.planner.world.rolling_out import NewTemplate, roll_out
+from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 

@@ -24,10 +24,9 @@ from kubespread.kube.api.workloads import (
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.static_pods import static_notes
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.stateful_sets import StatefulSetRollout
+from kubespread.planner.world.rollouts import Rollout, StatefulSetRollout
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,7 +10,6 @@ from kubespread.controllers.daemon_nodes import pinned_to, should_continue, shou
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
@@ -19,36 +17,21 @@ from kubespread.planner.world.happenings import UNSELECTED
 from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
+from kubespread.planner.world.store import Store
 from kubespread.snapshot.edits.nodes import NodeChange
 
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
 
-
-def reconcile(world: World, name: WorkloadName) -> bool:
+def reconcile(world: Store, name: WorkloadName) -> bool:
     """Make again what is gone from nodes where it still belongs."""
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
-    missed = [pod for pod in gone if belongs(world, pod) and not _runs_on(world, name, pod.spec.node_name)]
+    missed = [pod for pod in gone if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
     pinned = [pinned_to(states.as_template(pod), pod.spec.node_name) for pod in missed]
-    pinned += (template for pod, template in world.api_server.take_refused(name) if belongs(world, pod))
+    pinned += (template for pod, template in world.api_server.take_refused(name) if world.wants_daemon(pod))
     return create_copies(world, owner, pinned) > 0
 
 
-def belongs(world: World, pod: Pod) -> bool:
-    """Whether the controller would make a pod like ``pod``, which is pinned, for its node as it is now."""
-    position = world.living.nodes.index.get(node_of(pod))
-    return position is not None and should_run(states.as_template(pod), world.living.nodes.objects[position])
-
-
-def node_of(pod: Pod) -> str:
-    """The node that the pod runs on, or is pinned to."""
-    required = required_node_selector(pod)
-    names = pinned_names(required.node_selector_terms) if required is not None else None
-    return pod.spec.node_name or next(iter(names or ()), "")
-
-
-def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None:
+def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
     """Make daemon pods for nodes that were added or are eligible since they were changed, and delete those of nodes
     that are no longer selected.
 
@@ -70,11 +53,11 @@ def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None
     schedule(world, [key_of(pod) for pod in world.happenings.created[before_it:]])
 
 
-def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
+def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
     return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
 
 
-def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
+def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
     world.assume(world.workloads.objects.gap(DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from kubespread.controllers.revisions import new_replica_set
@@ -15,30 +11,15 @@ from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
-
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
-
-
-@dataclass(slots=True)
-class Rollout:
-    """A Deployment that was changed, with its ReplicaSets."""
-
-    deployment: Deployment
-    replica_sets: Sequence[ReplicaSet]
-    template: Pod | None = None
-    """What the ReplicaSet of its template makes copies of, where that is new."""
-    new_hash: str = ""
-
-    def fork(self) -> Rollout:
-        return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
+from kubespread.planner.world.rollouts import Rollout
+from kubespread.planner.world.store import Store
 
 
 def name_of(workload: Deployment | ReplicaSet) -> WorkloadName:
     return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
 
 
-def reconcile(world: World, name: WorkloadName) -> bool:
+def reconcile(world: Store, name: WorkloadName) -> bool:
     """One pass of the Deployment controller; whether it wrote anything."""
     rollout = world.rollouts[name]
     before = [_with_status(world, each) for each in rollout.replica_sets]
@@ -55,7 +36,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     return list(after.replica_sets) != before
 
 
-def rollout_of_cluster(world: World, name: WorkloadName) -> Rollout:
+def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
     """The Deployment as it is in the cluster; of one that is not there, one that has no pods yet.
 
     Where none of its ReplicaSets has its template, a cluster's source was not complete, or the controller has not seen
@@ -77,7 +58,7 @@ def rollout_of_cluster(world: World, name: WorkloadName) -> Rollout:
     return Rollout(deployment, replica_sets)
 
 
-def sized(world: World, replica_set: ReplicaSet) -> ReplicaSet:
+def sized(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
     """A ReplicaSet that does not say how many pods it is to have has as many as it runs."""
     if replica_set.spec.replicas is not None:
         return replica_set
@@ -98,7 +79,7 @@ def owned_by(template: Pod, replica_set: ReplicaSet) -> Pod:
     return replace(template, metadata=replace(template.metadata, labels=labels, owner_references=references))
 
 
-def _resize(world: World, replica_set: ReplicaSet, deployment: WorkloadName) -> None:
+def _resize(world: Store, replica_set: ReplicaSet, deployment: WorkloadName) -> None:
     name = name_of(replica_set)
     world.watchers[name] = deployment
     owner = world.owner(name)
@@ -107,7 +88,7 @@ def _resize(world: World, replica_set: ReplicaSet, deployment: WorkloadName) -> 
     world.dirty[name] = None
 
 
-def _with_status(world: World, replica_set: ReplicaSet) -> ReplicaSet:
+def _with_status(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
     """With the status that the ReplicaSet's own controller would have written. Whoever is ready is available: no time
     passes between.
     """

@@ -19,12 +19,13 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector
 from kubespread.planner.world.daemons import follow
-from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
+from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain, evict
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import DELETED, TAINTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
+from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
 from kubespread.snapshot.edits.target import nodes_meant

@@ -19,10 +19,10 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.zones import zone_key
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.controlling import ABOVE, BELOW
 from kubespread.planner.world.happenings import DELETED, LOST, Evicted
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.scheduling import schedule
+from kubespread.planner.world.store import ABOVE, BELOW
 from kubespread.snapshot.edits.nodes import NodeChange
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -22,12 +21,10 @@ from kubespread.planner.world.happenings import DELETED, SCALED_DOWN
 from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.owners import Owner
 from kubespread.planner.world.replicas import template_of
-
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
+from kubespread.planner.world.store import Store
 
 
-def reconcile(world: World, name: WorkloadName) -> bool:
+def reconcile(world: Store, name: WorkloadName) -> bool:
     """Make again what is gone, or give up: every lost pod counts as a failure of the Job.
 
     Losing an active pod leaves what the Job still wants as it was; its back-off is not waited for.
@@ -50,7 +47,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     return create_copies(world, owner, templates) > 0
 
 
-def bring_to_number(world: World, name: WorkloadName) -> None:
+def bring_to_number(world: Store, name: WorkloadName) -> None:
     """Delete the pods that a Job has too many, or create those it lacks; its back-off is not waited for."""
     job, pods = world.workloads.jobs[name], world.book.of(name)
     done = controller_pass(job, [*filter(_goes_on, pods), *_uncounted(job, pods)], world.time)
@@ -62,7 +59,7 @@ def bring_to_number(world: World, name: WorkloadName) -> None:
         create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
 
 
-def _too_many(world: World, surplus: Surplus) -> Sequence[Pod]:
+def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
     """The pods of a Job that go, of equal ones those that chance takes."""
     if not surplus.sometimes:
         return surplus.chosen
@@ -88,19 +85,13 @@ def _of_index(template: Pod, index: int) -> Pod:
     return replace(template, metadata=marked)
 
 
-def makes_none(world: World, name: WorkloadName) -> bool:
-    """Whether the Job makes no pods, whatever it lacks: it has failed, or it is suspended."""
-    job = world.workloads.jobs.get(name)
-    return world.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
-
-
-def _name_what_is_left_out(world: World, owner: Owner) -> None:
+def _name_what_is_left_out(world: Store, owner: Owner) -> None:
     job = world.workloads.jobs.get(owner.name)
     if job is not None and (fields := not_modeled(job.spec)):
         world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
 
 
-def _fails(world: World, owner: Owner) -> bool:
+def _fails(world: Store, owner: Owner) -> bool:
     """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
     world.assume(world.workloads.objects.gap(Job, "a Job is taken to make every pod again that it loses"))
     job = world.workloads.jobs.get(owner.name)

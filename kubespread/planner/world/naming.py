@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import count
-from typing import TYPE_CHECKING
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.owners import Owner
-
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
+from kubespread.planner.world.store import Store
 
 
-def create_copy(world: World, owner: Owner, template: Pod) -> bool:
+def create_copy(world: Store, owner: Owner, template: Pod) -> bool:
     """Create another pod of ``owner``; whether the API server lets it."""
     last = owner.number
     if world.create(states.copy_of(template, _free_name(world, owner), world.timestamp), template):
@@ -24,12 +21,12 @@ def create_copy(world: World, owner: Owner, template: Pod) -> bool:
     return False
 
 
-def create_copies(world: World, owner: Owner, templates: Iterable[Pod]) -> int:
+def create_copies(world: Store, owner: Owner, templates: Iterable[Pod]) -> int:
     """One of each; how many the API server lets be created."""
     return sum(create_copy(world, owner, template) for template in templates)
 
 
-def _free_name(world: World, owner: Owner) -> str:
+def _free_name(world: Store, owner: Owner) -> str:
     """A name for another pod of ``owner`` that nobody has yet, and no StatefulSet of the same name will need."""
     namespace, base = owner.name.namespace, owner.name.name
     namesake = WorkloadName("StatefulSet", namespace, base)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.well_known import READY
 
 PENDING = PodStatus(phase="Pending")
@@ -74,3 +75,10 @@ def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
 def terminating(pod: Pod, time: str) -> Pod:
     """The pod on its way out: it counts for nobody any more, but keeps its room until its kubelet is done."""
     return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))
+
+
+def node_of(pod: Pod) -> str:
+    """The node that the pod runs on, or is pinned to."""
+    required = required_node_selector(pod)
+    names = pinned_names(required.node_selector_terms) if required is not None else None
+    return pod.spec.node_name or next(iter(names or ()), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from kubespread.controllers.scale_down import victims
 from kubespread.kube.api.core import Pod
@@ -13,12 +12,10 @@ from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.naming import create_copy
 from kubespread.planner.world.owners import Owner
-
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
+from kubespread.planner.world.store import Store
 
 
-def reconcile(world: World, name: WorkloadName) -> bool:
+def reconcile(world: Store, name: WorkloadName) -> bool:
     """Make the pods that are missing, or delete those that are too many; whether any was made or deleted."""
     owner = world.owner(name)
     owner.gone.clear()
@@ -40,7 +37,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     return missing != 0
 
 
-def template_of(world: World, owner: Owner) -> Pod:
+def template_of(world: Store, owner: Owner) -> Pod:
     """What the owner makes copies of; of one without pods it comes from its object."""
     if owner.template is None:
         made = world.surroundings.making(owner.name, world.workloads.objects)
@@ -49,7 +46,7 @@ def template_of(world: World, owner: Owner) -> Pod:
     return owner.template
 
 
-def _related(world: World, name: WorkloadName) -> list[Pod]:
+def _related(world: Store, name: WorkloadName) -> list[Pod]:
     """The active pods of all ReplicaSets of the same controller; a ReplicaSet by itself has no relations."""
     above = world.workloads.above(name, world.book.of(name))
     if above == name:

@@ -16,9 +16,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.daemons import node_of
 from kubespread.planner.world.happenings import DELETED, REPLACED
 from kubespread.planner.world.naming import create_copies
+from kubespread.planner.world.pods import node_of
 from kubespread.planner.world.way import Way
 from kubespread.planner.world.world import World
 

@@ -15,7 +15,8 @@ from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import deployments
-from kubespread.planner.world.deployments import Rollout, name_of, owned_by
+from kubespread.planner.world.deployments import name_of, owned_by
+from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.way import NEVER_READY, Way
 from kubespread.planner.world.world import World
 

@@ -15,7 +15,8 @@ from kubespread.kube.pod_status import is_active
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import stateful_sets
-from kubespread.planner.world.stateful_sets import StatefulSetRollout, ordinals_of
+from kubespread.planner.world.rollouts import StatefulSetRollout
+from kubespread.planner.world.stateful_sets import ordinals_of
 from kubespread.planner.world.unmade import what_is_not_up
 from kubespread.planner.world.way import NEVER_READY, Way
 from kubespread.planner.world.world import World

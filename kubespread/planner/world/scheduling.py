@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -12,14 +11,12 @@ from kubespread.planner.living import Applicant
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.store import Store
 from kubespread.planner.world.waiting import Waiting
 from kubespread.scheduler.placing import Choice
 
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
 
-
-def schedule(world: World, only: Collection[PodKey] | None = None) -> bool:
+def schedule(world: Store, only: Collection[PodKey] | None = None) -> bool:
     """Place the pods that wait, or only some of them, as long as any finds a node; whether any did."""
     placed = 0
     waiting = world.queue.in_order(only)
@@ -32,7 +29,7 @@ def schedule(world: World, only: Collection[PodKey] | None = None) -> bool:
     return placed > 0
 
 
-def _place(world: World, waiting: Waiting) -> bool:
+def _place(world: Store, waiting: Waiting) -> bool:
     break_tie = world.surroundings.chance.tiebreaker
     found = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
     if found is None:
@@ -42,7 +39,7 @@ def _place(world: World, waiting: Waiting) -> bool:
     return True
 
 
-def _preempted_for(world: World, waiting: Waiting) -> tuple[Applicant, Choice] | None:
+def _preempted_for(world: Store, waiting: Waiting) -> tuple[Applicant, Choice] | None:
     candidate = world.queue.victims(waiting, world.living, lambda: world.budgets.current(world.time))
     if candidate is None:
         return None
@@ -56,7 +53,7 @@ def _preempted_for(world: World, waiting: Waiting) -> tuple[Applicant, Choice] |
     return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
 
 
-def _bind(world: World, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
+def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
     pod = waiting.pod
     owner = world.book.owner_of(pod)
     ready = owner is None or _becomes_ready(world, owner, pod)
@@ -66,7 +63,7 @@ def _bind(world: World, waiting: Waiting, applicant: Applicant, choice: Choice) 
     world.note_placed(pod, placed, choice)
 
 
-def _becomes_ready(world: World, owner: WorkloadName, pod: Pod) -> bool:
+def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
     above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
     if owner != above and owner in stuck:
         said = "its new pods are taken not to become ready, like those of their template in the snapshot"

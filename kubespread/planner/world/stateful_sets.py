@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions, UpdateRules
@@ -15,29 +12,12 @@ from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.claims import create_claims
 from kubespread.planner.world.happenings import REPLACED, SCALED_DOWN
-
-if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
-
-
-@dataclass(slots=True)
-class StatefulSetRollout:
-    """A StatefulSet with what its pods are made of."""
-
-    stateful_set: StatefulSet
-    revisions: Revisions
-    templates: dict[str, Pod] = field(default_factory=dict)
-    """A pod of each revision."""
-    by_ordinal: dict[int, Pod] = field(default_factory=dict)
-    """The last pod of each ordinal."""
-
-    def fork(self) -> StatefulSetRollout:
-        return StatefulSetRollout(self.stateful_set, self.revisions, dict(self.templates), dict(self.by_ordinal))
+from kubespread.planner.world.rollouts import StatefulSetRollout
+from kubespread.planner.world.store import Store
 
 
-def reconcile(world: World, name: WorkloadName) -> bool:
+def reconcile(world: Store, name: WorkloadName) -> bool:
     """One pass of the StatefulSet controller; whether it created or deleted anything."""
     rollout = rollout_of(world, name)
     owner = world.owner(name)
@@ -65,7 +45,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     return has_acted
 
 
-def rollout_of(world: World, name: WorkloadName) -> StatefulSetRollout:
+def rollout_of(world: Store, name: WorkloadName) -> StatefulSetRollout:
     """What is known of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
     known = world.stateful_sets.get(name)
     if known is None:
@@ -92,7 +72,7 @@ def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None
         rollout.by_ordinal[ordinal] = template
 
 
-def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod:
+def _pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod:
     """The pod of an ordinal: as it was if there was one of the revision, else made of another of that revision."""
     last = rollout.by_ordinal.get(action.ordinal)
     if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
@@ -102,7 +82,7 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         made = world.surroundings.making(name, world.workloads.objects)
         world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
-    create_claims(world, claims_of(rollout.stateful_set, action.ordinal))
+    world.create_claims(claims_of(rollout.stateful_set, action.ordinal))
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
 
 
@@ -118,25 +98,25 @@ def _ordinals(stateful_set: StatefulSet) -> range:
     return range(start, start + (stateful_set.spec.replicas or 0))
 
 
-def _known(world: World, name: WorkloadName) -> StatefulSet:
+def _known(world: Store, name: WorkloadName) -> StatefulSet:
     stateful_set = world.workloads.stateful_sets.get(name)
     if stateful_set is None or name in world.stateful_sets:
         return rollout_of(world, name).stateful_set
     return stateful_set
 
 
-def ordinals_of(world: World, name: WorkloadName, replicas: int) -> range:
+def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
     """Those that a StatefulSet with so many replicas is to have."""
     start = first_ordinal(_known(world, name))
     return range(start, start + replicas)
 
 
-def is_one_by_one(world: World, name: WorkloadName) -> bool:
+def is_one_by_one(world: Store, name: WorkloadName) -> bool:
     """Whether a pod is made only once those before it are ready."""
     return _known(world, name).spec.pod_management_policy != "Parallel"
 
 
-def _of_pods(world: World, name: WorkloadName) -> StatefulSet:
+def _of_pods(world: Store, name: WorkloadName) -> StatefulSet:
     pods = [*world.book.of(name), *world.owner(name).gone]
     ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
     world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")

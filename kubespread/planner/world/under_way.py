@@ -14,10 +14,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster, sized
+from kubespread.planner.world.deployments import name_of, rollout_of_cluster, sized
 from kubespread.planner.world.happenings import DELETED
 from kubespread.planner.world.jobs import bring_to_number
 from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.world import World
 from kubespread.wording import count_of, some_of
 

@@ -9,8 +9,6 @@ from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready, is_terminating
-from kubespread.planner.world.controlling import controlled_as, waits_for_the_end
-from kubespread.planner.world.jobs import makes_none
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.stateful_sets import is_one_by_one, ordinals_of
 from kubespread.planner.world.world import World
@@ -34,7 +32,7 @@ class Unmade:
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
     """Those of all controllers, or of those ``among`` some, by namespace, kind and name."""
     for name in sorted(_controllers(world) if among is None else among, key=in_order):
-        match controlled_as(world, name):
+        match world.controlled_as(name):
             case "ReplicaSet" | "ReplicationController":
                 yield from _of_replica_set(world, name)
             case "StatefulSet":
@@ -105,8 +103,8 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     """Of controllers that make each pod by itself: what they were refused, and what has to wait for another's end."""
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
-    if name.kind == "Job" and not makes_none(world, name):
-        leaving = [pod for pod in world.book.of(name) if is_terminating(pod) and waits_for_the_end(world, pod, name)]
+    if name.kind == "Job" and not world.makes_none(name):
+        leaving = [pod for pod in world.book.of(name) if is_terminating(pod) and world.waits_for_the_end(pod, name)]
         if leaving:
             message = f"waits for {leaving[0].metadata.name}, which is terminating"
             yield Unmade(name, len(leaving), message, is_refused=False)

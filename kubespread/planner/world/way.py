@@ -21,10 +21,10 @@ from kubespread.planner.reports.rollout import (
     RolloutReport,
 )
 from kubespread.planner.skew import skew_now, skew_of
-from kubespread.planner.world.controlling import BELOW
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.spread import constraints_on, per_domain
+from kubespread.planner.world.store import BELOW
 from kubespread.planner.world.unmade import Unmade, unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World

@@ -15,9 +15,10 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
+from kubespread.planner.world.deployments import name_of, rollout_of_cluster
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
+from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.world import World
 from kubespread.questions.audit.groups import Group
 

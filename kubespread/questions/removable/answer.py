@@ -19,13 +19,13 @@ from kubespread.planner.capacity.room import PODS, free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
 from kubespread.planner.skew import skew_now
-from kubespread.planner.world.controlling import makes_others, not_modelled
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.spread import constraints_on
+from kubespread.planner.world.store import not_modelled
 from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
@@ -191,7 +191,7 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
     """What to say of pods that a drain evicts and of which nobody knows what becomes."""
     pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
     owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
-    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(world, owner))
+    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not world.makes_others(owner))
 
 
 class _Trials:
@@ -341,7 +341,7 @@ def _has_shared(world: World, key: str) -> bool:
 def _is_made_again(world: World, pod: Pod) -> bool:
     """Whether the pod's controller makes another one, which needs room."""
     owner = world.book.owner_of(pod)
-    return is_active(pod) and owner is not None and makes_others(world, owner)
+    return is_active(pod) and owner is not None and world.makes_others(owner)
 
 
 class Asks:

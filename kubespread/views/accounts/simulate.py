@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.simulate_words import totals
+from kubespread.planner.reports.simulate import SimulateReport, totals
 from kubespread.views.accounts.rollouts import pass_frames, pods_at_start
 from kubespread.views.accounts.spread import placed_bars
 from kubespread.views.phrases import cluster_phrase

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.parts import letter
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.simulate_words import totals
+from kubespread.planner.reports.simulate import SimulateReport, totals
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

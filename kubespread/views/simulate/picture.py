@@ -7,8 +7,14 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.planner.reports.gang import gang_outcome
 from kubespread.planner.reports.rollout import rollout_sentence
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.simulate_words import alternatives, beside_placed, cause, deleted, nothing_to_place
+from kubespread.planner.reports.simulate import (
+    SimulateReport,
+    alternatives,
+    beside_placed,
+    cause,
+    deleted,
+    nothing_to_place,
+)
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

@@ -15,8 +15,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSIDriver, CSINode, VolumeAttachment
 from kubespread.scheduler.causes import Causes, VolumeLimit
-from kubespread.scheduler.cluster.attachments import per_driver
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, per_driver
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import claim_names

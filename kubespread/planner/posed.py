@@ -1,0 +1,73 @@
+"""Workloads that are to be placed, as a simulation is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.planner.claims import Replicas
+from kubespread.planner.entries import Outcome
+from kubespread.planner.gangs.gang import Gang
+from kubespread.planner.reports.parts import Dealt, PreemptedPod
+from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.scheduler.profile.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A rollout that is over, or goes no further."""
+
+    outcome: Outcome
+    rollout: RolloutReport
+    preempted: Sequence[PreemptedPod] = ()
+    """The pods that its new pods pushed away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One workload that is to be placed."""
+
+    pod: Pod
+    profile: Profile
+    replicas: int | None
+    """How many to add; None for as many as fit."""
+    names: Iterator[str]
+    """What replicas are called, in order."""
+    creatable: int | None = None
+    """How many of them admission lets be created, None for all."""
+    refusal: str = ""
+    """What is said to the first one that it does not."""
+    is_daemon: bool = False
+    """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
+    waiting: int = 0
+    """How many of the replicas exist already, and wait for a node."""
+    one_by_one: bool = False
+    """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
+    played: Played | None = None
+    """What came of it already, where its controller rolled it out: the cluster is as it was left."""
+    claimants: Replicas | None = None
+    """The replicas where each has claims of its own."""
+    gang: Gang | None = None
+    """What its pods are members of, to be placed together or not at all."""
+    deleted: Sequence[tuple[Pod, int]] = ()
+    """The replicas that its controller deletes, each with its node; the cluster is without them."""
+    dealt_skews: Sequence[Dealt | None] = ()
+    """Per constraint the skew over all deals of equal replicas, where some are deleted."""
+    present: Mapping[PodKey, int] = field(default_factory=dict)
+    """The workload's replicas that run already, each with its node, by position."""
+    workload: str | None = None
+    """Kind/name of what the replicas belong to."""
+    notes: Sequence[str] = ()
+    admission: Sequence[str] = ()
+
+    def as_gang(self, gang: Gang | None, notes: Iterable[str]) -> Question:
+        """The same workload with its pods as members of ``gang``."""
+        return replace(self, gang=gang, notes=(*self.notes, *notes))
+
+    @property
+    def count(self) -> int | None:
+        """How many come into being."""
+        counts = [count for count in (self.replicas, self.creatable) if count is not None]
+        return min(counts, default=None)
