@@ -29,7 +29,7 @@ groups = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True).
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(nodes, constraints, groups, st.integers(1, 7), st.integers(0, 2), st.sampled_from(list(Autoscaler)))
 def test_scale_ups(
     nodes: list[Data], spread: list[Data], groups: list[NodeGroup], pods: int, there: int, kind: Autoscaler

@@ -18,7 +18,7 @@ from tests.scheduler.random_clusters import Question, World, changes, profiles, 
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_states_that_follow_changes_equal_states_prepared_anew(
     plugins: Framework, question: Question, data: st.DataObject
 ) -> None:

@@ -112,7 +112,7 @@ def of(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.field
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(zones=clusters, objects=manifests(), has_pool=st.booleans())
 def test_a_remedy_ends_the_finding_and_makes_no_other(zones: list[str], objects: list[Data], has_pool: bool) -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts(*zones), *([POOL] if has_pool else [])])

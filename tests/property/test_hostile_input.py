@@ -95,7 +95,7 @@ def ask(objects: list[Any], manifest: dict[str, Any]) -> None:
 
 
 @given(damaged(WORKLOADS))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_damaged_manifest(manifest: dict[str, Any]) -> None:
     ask(CLUSTERS[0], manifest)
 

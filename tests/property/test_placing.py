@@ -160,7 +160,7 @@ def questions(draw: st.DrawFn) -> tuple[list[Data], Data]:
 
 
 @given(questions(), st.integers(0, 2**16))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_cluster(question: tuple[list[Data], Data], seed: int) -> None:
     objects, manifest = question
     snapshot = kubespread.Snapshot.from_objects(objects)
@@ -169,7 +169,7 @@ def test_any_cluster(question: tuple[list[Data], Data], seed: int) -> None:
 
 
 @given(questions())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_placing_leaves_the_cluster_as_it_was(question: tuple[list[Data], Data]) -> None:
     """Runs share one cluster: what one of them places must not be there for the next."""
     objects, manifest = question

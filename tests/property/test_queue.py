@@ -68,7 +68,7 @@ def in_turn(profile: Framework, world: World, pods: Sequence[Pod], counts: Seque
 
 
 @given(profiles(), questions(), st.data(), st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=35, deadline=None)
 def test_a_queue_places_what_one_evaluation_after_another_would(
     profile: Framework, question: Question, data: st.DataObject, turns: bool
 ) -> None:
