@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubespread.library.mapping import topology_map
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.playing import after_steps, play
-    from kubespread.library.rebalancing import rebalance
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.advise import AdviseReport
@@ -29,13 +28,14 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
-    from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.questions.audit.answer import audit
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
+    from kubespread.questions.rebalance.answer import rebalance
+    from kubespread.questions.rebalance.report import RebalanceReport
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
@@ -111,7 +111,7 @@ _HOMES = {
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.questions.pending.report",
     "PlayReport": "kubespread.planner.reports.play",
-    "RebalanceReport": "kubespread.planner.reports.rebalance",
+    "RebalanceReport": "kubespread.questions.rebalance.report",
     "RemovableReport": "kubespread.questions.removable.report",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
@@ -135,7 +135,6 @@ _HOMES = {
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "play": "kubespread.library.playing",
-    "rebalance": "kubespread.library.rebalancing",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",

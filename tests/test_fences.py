@@ -53,6 +53,7 @@ ROOMS: dict[str, set[str]] = {
         "kube",
         # The questions that are still answered there share their rooms with those that are here.
         "library",
+        "manifest",
         "planner",
         "scenario",
         "scheduler",

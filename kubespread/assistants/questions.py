@@ -114,14 +114,6 @@ class Play(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Rebalance(Question, frozen=True, kw_only=True):
-    workloads: _Workloads = []
-    namespace: _Namespace = None
-    selector: _Selector = ""
-    soft: Annotated[bool, Meta(description="Make ScheduleAnyway constraints hold too.")] = False
-    preemption: _Preemption = True
-
-
 class Capacity(Question, frozen=True, kw_only=True):
     request: Annotated[
         Text | None, Meta(description="What each pod asks for: 'cpu=2,memory=4Gi' (default: no size is assumed).")
@@ -164,7 +156,7 @@ def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
         [
             (each.name, _described(kind, option), *(() if each.required else (each.default,)))
             for each, kind, option in questions.options_of(question)
-            if not option.is_for_scripts
+            if option.is_for_assistants
         ],
         bases=(Question,),
         frozen=True,
@@ -181,7 +173,7 @@ def _described(kind: Any, option: questions.Option) -> Any:
 
 def asked_by(question: type[questions.Question[Any]], arguments: Question) -> questions.Question[Any]:
     """The question that is asked with these arguments."""
-    names = (each.name for each, _, option in questions.options_of(question) if not option.is_for_scripts)
+    names = (each.name for each, _, option in questions.options_of(question) if option.is_for_assistants)
     return question(**{name: getattr(arguments, name) for name in names})
 
 

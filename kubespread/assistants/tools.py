@@ -20,7 +20,6 @@ from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.play import PlayReport
-from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.questions.registry import QUESTIONS
@@ -94,13 +93,6 @@ def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.
     first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
     scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
-
-
-def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Rebalance) -> RebalanceReport:
-    return kubespread.rebalance(
-        snapshot, asked.workloads, scheduler,
-        namespace=asked.namespace, selector=asked.selector, soft=asked.soft, preemption=asked.preemption,
-    )  # fmt: skip
 
 
 def _capacity(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Capacity) -> CapacityReport:
@@ -221,13 +213,6 @@ _TOOLS = {
             questions.Map,
             TopologyMap,
             _map,
-        ),
-        Tool(
-            "rebalance",
-            "The fewest evictions, in an order that disruption budgets allow, after which the constraints hold again.",
-            questions.Rebalance,
-            RebalanceReport,
-            _rebalance,
         ),
         Tool(
             "capacity",

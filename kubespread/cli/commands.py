@@ -57,9 +57,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "survive": None,
     "upgrade": None,
     "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
-    "rebalance": _Command(
-        "Find the fewest evictions after which constraints hold.", "all constraints hold or can", "no plan found"
-    ),
+    "rebalance": None,
     "capacity": _Command(
         "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
     ),

@@ -37,6 +37,12 @@ class Option:
     least: int | None = None
     is_for_scripts: bool = False
     """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
+    is_path: bool = False
+    """Whether it names a file, which no assistant may."""
+
+    @property
+    def is_for_assistants(self) -> bool:
+        return not (self.is_for_scripts or self.is_path)
 
     def denied(self) -> str:
         """What the flag means that says it is not so."""

@@ -8,6 +8,7 @@ from typing import Any
 from kubespread.questions.question import Question
 
 QUESTIONS = {
+    "rebalance": "Rebalance",
     "audit": "Audit",
     "pending": "Pending",
     "removable": "Removable",

@@ -16,7 +16,6 @@ from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
-from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.questions.registry import QUESTIONS, question
@@ -36,7 +35,6 @@ FILES: dict[str, type[Report]] = {
     "configuration.json": Configuration,
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,
-    "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "topology-map.json": TopologyMap,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},

@@ -1,4 +1,4 @@
-"""The first sheet of an answer for a spreadsheet: one row a line, an empty cell where there is nothing."""
+"""The sheet that is the answer, else the first, for a spreadsheet: a row a line, an empty cell for nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from kubespread.views.registry import view_of
 
 def write(answer: Answer, look: Look) -> str:
     """With the same columns as in a pipe."""
-    sheet = view_of(answer).sheets[0]
+    sheets = view_of(answer).sheets
+    sheet = next((each for each in sheets if each.is_answer), sheets[0])
     shown = sheet.records()
     rows = [["" if (value := column.raw(row)) is None else value for column in shown] for row in sheet.rows]
     return as_in_a_pipe([each.header for each in shown], rows, look)

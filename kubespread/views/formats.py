@@ -22,7 +22,6 @@ ReportKind = Literal[
     "check",
     "advise",
     "capacity",
-    "rebalance",
     "map",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
@@ -70,7 +69,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
                 "capacity": Writer("capacity.table", "tables"),
-                "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -94,7 +92,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
                 "capacity": Writer("capacity.plain", "plain columns"),
-                "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -106,7 +103,6 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
-                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
         Format(
@@ -120,7 +116,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
-                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
         Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),

@@ -30,7 +30,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),
     "PlayReport": Teller("play", has_frames=True),
-    "RebalanceReport": Teller("rebalance", has_frames=True),
     "SimulateReport": Teller("simulate", is_of_several=True),
     "TopologyMap": Teller("map"),
 }

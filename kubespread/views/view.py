@@ -80,7 +80,7 @@ class View:
     """The first one is the answer, the others are what it rests on."""
     tone: Tone = Tone.PLAIN
     sheets: Sequence[Sheet[Any]] = ()
-    """The first one is what a spreadsheet gets."""
+    """The one that is the answer is what a spreadsheet gets, else the first."""
     names: Sequence[str] | None = None
     """What ``-o name`` lists; None where there is no such form."""
     lines: Callable[[Look], Iterable[Line]] | None = None

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubespread.planner.descheduler.decoding import PolicyError, decode_policy
-from kubespread.planner.descheduler.policy import (
+from kubespread.questions.rebalance.descheduler.decoding import PolicyError, decode_policy
+from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     EVICTOR,
     FAILED_BARE,

@@ -6,15 +6,15 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.planner.descheduler.policy import (
+from kubespread.questions.rebalance.descheduler.policy import (
     DEFAULT_PROTECTIONS,
     RESOURCE_CLAIMS,
     WITH_PVC,
     WITHOUT_PDB,
     EvictorArgs,
 )
-from kubespread.planner.descheduler.protections import Protections
-from kubespread.planner.descheduler.view import View
+from kubespread.questions.rebalance.descheduler.protections import Protections
+from kubespread.questions.rebalance.descheduler.view import View
 from kubespread.scheduler.cluster.nodes import Nodes
 from tests.builders import NOW, Data, ago, node, owned_by, pod
 

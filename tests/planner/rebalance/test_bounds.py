@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.planner.rebalance.bounds import need
+from kubespread.questions.rebalance.goals import need
 
 CASES: dict[str, tuple[list[int], int, int]] = {
     "even": ([2, 2, 2], 1, 0),

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.descheduler.plugin import Chosen
-from kubespread.planner.descheduler.policy import EvictorArgs, Limits
-from kubespread.planner.descheduler.view import View
+from kubespread.questions.rebalance.descheduler.plugin import Chosen
+from kubespread.questions.rebalance.descheduler.policy import EvictorArgs, Limits
+from kubespread.questions.rebalance.descheduler.view import View
 from kubespread.scheduler.cluster.labels import Mask
 
 NODE_LIMIT, NAMESPACE_LIMIT, TOTAL_LIMIT = "node limit", "namespace limit", "total limit"

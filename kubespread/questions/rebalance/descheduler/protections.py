@@ -21,7 +21,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import quote
 from kubespread.kube.pod_status import is_terminating, moment
 from kubespread.kube.selector import Selector
-from kubespread.planner.descheduler.policy import (
+from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     FAILED_BARE,
     LOCAL_STORAGE,
@@ -31,7 +31,7 @@ from kubespread.planner.descheduler.policy import (
     WITHOUT_PDB,
     EvictorArgs,
 )
-from kubespread.planner.descheduler.view import View
+from kubespread.questions.rebalance.descheduler.view import View
 
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 

@@ -15,11 +15,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_terminating
 from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.planner.descheduler.balancing import Balanced, balance
-from kubespread.planner.descheduler.constraints import SpreadTuple, eligible, spread_tuples
-from kubespread.planner.descheduler.policy import Policy, Profile
-from kubespread.planner.descheduler.protections import Protections
-from kubespread.planner.descheduler.view import View, in_listing_order
+from kubespread.questions.rebalance.descheduler.balancing import Balanced, balance
+from kubespread.questions.rebalance.descheduler.constraints import SpreadTuple, eligible, spread_tuples
+from kubespread.questions.rebalance.descheduler.policy import Policy, Profile
+from kubespread.questions.rebalance.descheduler.protections import Protections
+from kubespread.questions.rebalance.descheduler.view import View, in_listing_order
 from kubespread.scheduler.cluster.labels import ABSENT, Mask
 
 _Placed = tuple[Pod, int]

@@ -11,11 +11,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner import kubectl
-from kubespread.planner.rebalance.moves import Attempt
-from kubespread.planner.reports.rebalance import MarkedPod, ScaleDown
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of, workload_text
+from kubespread.questions.rebalance.moves import Attempt
+from kubespread.questions.rebalance.report import MarkedPod, ScaleDown
 
 MAX_PLAYED = 20
 """For how many workloads scale-downs are played at most."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from msgspec import field
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
-from kubespread.planner.descheduler.policy import WITH_PVC
+from kubespread.questions.rebalance.descheduler.policy import WITH_PVC
 
 _IGNORED = frozenset({"apiVersion", "kind", "metadata"})
 

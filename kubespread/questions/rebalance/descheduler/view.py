@@ -10,7 +10,7 @@ from functools import cached_property
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.well_known import READY
-from kubespread.planner.descheduler.node_fit import NodeFit
+from kubespread.questions.rebalance.descheduler.node_fit import NodeFit
 from kubespread.scheduler.cluster.nodes import Nodes
 
 

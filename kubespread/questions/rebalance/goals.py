@@ -1,14 +1,18 @@
-"""The constraints that are to hold, each once, with the pods that they count."""
+"""The constraints that are to hold, each once, with the pods that they count, and how many evictions that takes at
+least: by arithmetic over the domains of each alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.rebalance.bounds import Need, need
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
@@ -19,6 +23,17 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+
+class Need(NamedTuple):
+    """What separates the counts of a constraint from counts within its maxSkew; compared in this order."""
+
+    moves: int
+    """No fewer pods have to be evicted: each leaves one domain and comes to at most one."""
+    mass: int
+    """How many pods have to leave a domain, and how many to come to one, together."""
+    least: int
+    """The size of the smallest domain then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,3 +209,38 @@ def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Se
     for position in range(number):
         groups.setdefault(root(position), []).append(position)
     return list(groups.values())
+
+
+def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Need:
+    """The least there is to do until no domain holds more than ``max_skew`` pods above the smallest.
+
+    ``floor``: the smallest counts as 0 whatever it holds, as it does while domains are missing. ``arriving`` pods wait,
+    and may come to any domain by themselves.
+    """
+    if not len(counts):
+        return Need(0, 0, 0)
+    if floor:
+        over = int(np.maximum(counts - max_skew, 0).sum())
+        return Need(over, over, 0)
+    low, high = int(counts.min()), max(int(counts.min()), int(counts.max()) - max_skew)
+    # What has to leave shrinks with the least size and what has to come grows, so the best is where they meet.
+    while low < high:
+        middle = (low + high) // 2
+        leaving, coming = _apart(counts, middle, max_skew)
+        if leaving <= coming - arriving:
+            high = middle
+        else:
+            low = middle + 1
+    return min(_need(counts, least, max_skew, arriving) for least in {max(low - 1, int(counts.min())), low})
+
+
+def _need(counts: Counts, least: int, max_skew: int, arriving: int) -> Need:
+    leaving, coming = _apart(counts, least, max_skew)
+    missing = max(0, coming - arriving)
+    return Need(max(leaving, missing), leaving + missing, least)
+
+
+def _apart(counts: Counts, least: int, max_skew: int) -> tuple[int, int]:
+    """How many pods leave domains and how many come to domains until all hold ``least`` to ``least + max_skew``."""
+    leaving = int(np.maximum(counts - (least + max_skew), 0).sum())
+    return leaving, int(np.maximum(least - counts, 0).sum())

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from kubespread.controllers.eviction import LET_THROUGH
 from kubespread.kube.api.core import Pod
-from kubespread.planner.descheduler.evicting import Cycle
-from kubespread.planner.descheduler.plugin import choose
-from kubespread.planner.descheduler.policy import Policy
-from kubespread.planner.descheduler.view import View
-from kubespread.planner.rebalance.moves import Attempt
-from kubespread.planner.reports.rebalance import DeschedulerReport, DeschedulerRound, StayingPods
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.world import World
+from kubespread.questions.rebalance.descheduler.evicting import Cycle
+from kubespread.questions.rebalance.descheduler.plugin import choose
+from kubespread.questions.rebalance.descheduler.policy import Policy
+from kubespread.questions.rebalance.descheduler.view import View
+from kubespread.questions.rebalance.moves import Attempt
+from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
 
 MAX_ROUNDS = 20
 NOT_MODELLED = (

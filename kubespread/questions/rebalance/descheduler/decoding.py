@@ -7,8 +7,10 @@ RemovePodsViolatingTopologySpreadConstraint, descheduler v0.36.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
+from kubespread.errors import Fault, ManifestError
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.meta import KubeObject, LabelSelector
 from kubespread.kube.durations import nanoseconds
@@ -16,7 +18,11 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.kube.selector_text import parse_selector
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
-from kubespread.planner.descheduler.policy import (
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.stream import read_documents
+from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     DEFAULT_PROTECTIONS,
     EVICTOR,
@@ -33,7 +39,7 @@ from kubespread.planner.descheduler.policy import (
     Policy,
     Profile,
 )
-from kubespread.planner.descheduler.types import (
+from kubespread.questions.rebalance.descheduler.types import (
     DefaultEvictorArgs,
     DeschedulerPolicy,
     DeschedulerProfile,
@@ -56,6 +62,26 @@ class PolicyError(Exception):
     def __init__(self, faults: Iterable[_Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("; ".join(message for _, message in self.faults))
+
+
+def read_policy(path: str | Path) -> Policy:
+    """The policy in the file at ``path``, ``-`` for standard input. Raises ManifestError."""
+    file = display_name(str(path))
+    try:
+        text = read_text_bytes(str(path), MAX_MANIFEST_BYTES)
+        found = read_documents(text)
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    if len(found) != 1 or not isinstance(found[0], dict):
+        raise ManifestError(file, [Fault(f"expected one {KIND}, found {len(found)} documents")])
+    try:
+        return decode_policy(found[0])
+    except PolicyError as error:
+        lines = FieldLines(text)
+        faults = [Fault(message, place, lines.line(0, place)) for place, message in error.faults]
+        raise ManifestError(file, faults) from error
 
 
 def decode_policy(data: dict[str, Any]) -> Policy:

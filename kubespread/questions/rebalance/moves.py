@@ -8,12 +8,11 @@ from functools import cached_property
 from itertools import count
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.rebalance.bounds import Need
-from kubespread.planner.rebalance.goals import Goal, GoalsOf
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED, Happenings
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
+from kubespread.questions.rebalance.goals import Goal, GoalsOf, Need
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.snapshot.edits.types import EvictPod
 

@@ -1,0 +1,254 @@
+"""A world and some workloads come to a plan of evictions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.owners import WorkloadName
+from kubespread.library.deciding import Scheduler
+from kubespread.library.workloads_asked import WorkloadsAsked
+from kubespread.planner import kubectl
+from kubespread.planner.reports.parts import DomainChange
+from kubespread.planner.reports.parts import preempted_pods as said_of
+from kubespread.planner.world.asked import AskedWorkloads
+from kubespread.planner.world.desired import desired_replicas
+from kubespread.planner.world.happenings import Happenings
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import name_of, preempted_pods, workload_of, workload_text
+from kubespread.planner.world.world import World
+from kubespread.questions.question import asks
+from kubespread.questions.rebalance.descheduler.decoding import read_policy
+from kubespread.questions.rebalance.descheduling import played
+from kubespread.questions.rebalance.goals import goals, matching, together
+from kubespread.questions.rebalance.moves import Aim, Attempt, Move
+from kubespread.questions.rebalance.question import Rebalance
+from kubespread.questions.rebalance.report import (
+    DomainMove,
+    EvictionStep,
+    Obstacle,
+    RebalancedConstraint,
+    RebalanceReport,
+    StayingPods,
+)
+from kubespread.questions.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
+from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
+from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.scenario.types import Named
+from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
+from kubespread.snapshot.edits.types import EvictPod
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
+
+NOT_MODELLED = (
+    "replacements that come up while others are evicted: each step waits for the one before",
+    "plans that evict a replacement again, or pods of workloads that are not asked about",
+)
+_MAX_NAMED = 3
+_NAMED = ("Deployment", *sorted(REPLACING))
+
+
+@asks(Rebalance)
+def rebalance(
+    snapshot: Snapshot,
+    workloads: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    soft: bool = False,
+    descheduler: str | Path | None = None,
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> RebalanceReport:
+    """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that ``namespace`` and
+    ``selector`` choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere. The namespace
+    is that of names without one, else the only one asked about; ``descheduler`` is the path of a DeschedulerPolicy
+    (descheduler/v1alpha2).
+
+    Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = Rebalance(
+        workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
+        namespace=namespace,
+        selector=selector,
+        soft=soft,
+        descheduler=None if descheduler is None else str(descheduler),
+        preemption=preemption,
+    )
+    return ask(snapshot, asked, scheduler, on_progress)
+
+
+def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
+    """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
+    whose = WorkloadsAsked.of(asked.namespace, asked.selector, asked.workloads)
+    _check_kinds(whose.names)
+    policy = read_policy(asked.descheduler) if asked.descheduler is not None else None
+    now, world = scene.now, scene.world
+    world.settle()
+    settled = world.next_step()
+    default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+    named = whose.named_in(world, default)
+    workloads = named or list(_chosen(world, whose))
+    if not workloads:
+        raise whose.none_found(now)
+    unread: dict[str, None] = {}
+    found_goals = goals(world, workloads, soft=asked.soft, unread=unread)
+    goals_of = matching(found_goals)
+    pods, staying = candidates(world, workloads, goals_of)
+    groups = together(len(found_goals), goals_of, (each.pod for each in pods))
+    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, scene.on_progress))
+    found = search(start, pods)
+    after, shrinking = found.attempt, in_need(start, workloads)
+    return RebalanceReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        asked=tuple(map(workload_text, named)),
+        namespace=default if named else whose.namespace,
+        selector=whose.text,
+        preemption=asked.preemption,
+        soft=asked.soft,
+        workloads=sum(each.kind != "Pod" for each in workloads),
+        nodes=len(world.living.nodes),
+        constraints_in_force=len(found_goals),
+        violated_before=start.violated,
+        violated_after=after.violated,
+        constraints=tuple(_constraints(start, after)),
+        steps=tuple(_step(start, number, move) for number, move in enumerate(after.moves, 1)),
+        at_least=found.at_least,
+        is_fewest=found.exhausted,
+        waits=sum(move.budget is not None for move in after.moves),
+        obstacles=tuple(_obstacles(start, found)),
+        staying=_staying(staying),
+        scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
+        descheduler=played(start, policy, asked.descheduler or "") if policy is not None else None,
+        gaps=scene.gaps(world.assumed),
+        not_modelled=NOT_MODELLED,
+        notes=(
+            *scene.notes,
+            *unread,
+            *_uncounted(start, pods, len(shrinking) - MAX_PLAYED),
+            *_placed_first(settled),
+            *_not_in_force(asked, start, workloads),
+        ),
+    )
+
+
+def _check_kinds(workloads: Sequence[Named]) -> None:
+    """Raise UsageError, a line each, for workloads whose pods are not evicted."""
+    others = [name for name in workloads if name.kind not in _NAMED]
+    if others:
+        raise UsageError(
+            *(f"{name}: pods of a {name.kind} are not evicted, only those of a {', '.join(_NAMED)}" for name in others)
+        )
+
+
+def _chosen(world: World, whose: WorkloadsAsked) -> Iterable[WorkloadName]:
+    counting = AskedWorkloads(world, whose.those_in(world))
+    return dict.fromkeys(name for pod in world.book if (name := counting.of(pod)) is not None)
+
+
+def _placed_first(settled: Happenings) -> Iterator[str]:
+    if settled.placed:
+        were = "was" if len(settled.placed) == 1 else "were"
+        made_room = tuple(preempted_pods(settled))
+        preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
+        yield f"{count_of(len(settled.placed), 'pod')} that waited {were} placed before anything is evicted{preempting}"
+
+
+def _not_in_force(asked: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:
+    if not start.aim.goals:
+        others = "" if asked.soft else ": --soft asks for soft ones too"
+        is_one = sum(each.kind != "Pod" for each in workloads) == 1
+        yield f"no hard constraint is in force for {'it' if is_one else 'these workloads'}{others}"
+
+
+def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
+    goals_of, found = start.aim.goals_of, start.aim.goals
+    uncounted = sum(
+        len(each.keys)
+        for each in pods
+        if any(found[position].domain_of(each.node) is None for position in goals_of(each.pod))
+    )
+    if uncounted:
+        who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"
+        yield f"{who} on nodes that a constraint does not count: without its label, or left out by its policies"
+    if unplayed > 0:
+        others = "workload" if unplayed == 1 else "workloads"
+        yield f"scale-downs are worked out for {MAX_PLAYED} workloads and not for {unplayed} more {others}"
+
+
+def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstraint]:
+    for position, goal in enumerate(start.aim.goals):
+        before, now = start.counts[position], after.counts[position]
+        if goal.holds(before) and np.array_equal(before, now):
+            continue
+        constraint = goal.constraint
+        yield RebalancedConstraint(
+            workloads=tuple(map(workload_text, goal.workloads)),
+            topology_key=constraint.topology_key,
+            when_unsatisfiable=constraint.when_unsatisfiable,
+            max_skew=constraint.max_skew,
+            min_domains=constraint.min_domains,
+            selector=str(constraint.selector),
+            source=constraint.source,
+            minimum_before=goal.minimum(before),
+            minimum_after=goal.minimum(now),
+            skew_before=goal.skew(before),
+            skew_after=goal.skew(now),
+            domains=tuple(_domains(goal.counted.column.sorted_codes, goal.counted.column.values, start, position, now)),
+        )
+
+
+def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts) -> Iterator[DomainChange]:
+    before, is_domain = start.counts[position], start.aim.goals[position].counted.is_domain
+    for code in codes.tolist():
+        if is_domain[code]:
+            yield DomainChange(values[code], before.item(code), now.item(code))
+
+
+def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
+    world, key = start.world, key_of(move.evicted)
+    workload = workload_of(world, move.evicted)
+    keys = dict.fromkeys(start.aim.goals[at].constraint.topology_key for at in start.aim.goals_of(move.evicted))
+    return EvictionStep(
+        number=number,
+        pod=name_of(move.evicted),
+        workload=workload_text(workload),
+        node=move.evicted.spec.node_name,
+        lands_on=move.landed.spec.node_name,
+        domains=tuple(_change(world, topology_key, move) for topology_key in keys),
+        waits_for=move.budget,
+        edit=str(EvictPod(key[1], key[0])),
+        commands=(
+            kubectl.evict(key),
+            kubectl.wait_until_gone(key),
+            kubectl.wait_until_whole(workload, desired_replicas(world, workload)),
+        ),
+    )
+
+
+def _change(world: World, topology_key: str, move: Move) -> DomainMove:
+    column, position_of = world.living.nodes.label(topology_key), world.living.nodes.index
+    codes = (int(column.codes[position_of[pod.spec.node_name]]) for pod in (move.evicted, move.landed))
+    before, after = (None if code == ABSENT else column.values[code] for code in codes)
+    return DomainMove(topology_key=topology_key, before=before, after=after)
+
+
+def _obstacles(start: Attempt, found: Found) -> Iterator[Obstacle]:
+    for place, reasons in sorted(found.obstacles.items()):
+        owners = (owner for position in start.aim.groups[place] for owner in start.aim.goals[position].workloads)
+        workloads = tuple(map(workload_text, dict.fromkeys(owners)))
+        for why, tried in reasons.most_common():
+            yield Obstacle(workloads=workloads, why=why, tried=tried)
+
+
+def _staying(kept: Counter[str]) -> tuple[StayingPods, ...]:
+    return tuple(StayingPods(why=why, pods=kept[why]) for why in sorted(kept))

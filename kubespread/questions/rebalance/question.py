@@ -1,0 +1,69 @@
+"""What is asked of evictions after which constraints hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from kubespread.questions.question import Argument, Option, WorkloadsQuestion
+
+if TYPE_CHECKING:
+    from kubespread.questions.rebalance.report import RebalanceReport
+    from kubespread.questions.scene import Scene
+
+
+class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True):
+    """Find the fewest evictions, and their order, after which the topology spread constraints hold again.
+
+    Each replacement is placed as kube-scheduler would place it, and no disruption budget is violated. The plan is
+    printed with the kubectl commands that carry it out; nothing is evicted. Only pods of Deployments, ReplicaSets,
+    ReplicationControllers and StatefulSets are evicted, each at most once. Where scaling down would also work, the pods
+    to delete first are named too.
+
+    \b
+    Examples:
+      kubespread rebalance deploy/web
+      kubespread rebalance -A -S cluster.json.gz
+      kubespread rebalance -n shop --soft --descheduler policy.yaml
+      kubespread rebalance deploy/web --uncordon node-7 -o json | jq '.steps[].pod'
+    """
+
+    name = "rebalance"
+    summary = "Find the fewest evictions after which constraints hold."
+    yes, no = "all constraints hold or can", "no plan found"
+    doing = "trying evictions"
+    outputs = {
+        "table": "tables and commands",
+        "plain": "columns",
+        "name": "prints the pods to evict, one namespace/pod a line",
+        "csv": "has a row per eviction",
+    }
+
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "KIND/NAME in the cluster (deploy/web, sts/db). Default: all workloads of the namespace.",
+            metavar="[WORKLOAD]...",
+        ),
+    ] = ()
+    soft: Annotated[
+        bool,
+        Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones."),
+    ] = False
+    descheduler: Annotated[
+        str | None,
+        Option(
+            "Also show what the descheduler would do with this DeschedulerPolicy, round by round.",
+            metavar="POLICY", is_path=True,
+        ),
+    ] = None  # fmt: skip
+
+    @classmethod
+    def report(cls) -> type[RebalanceReport]:
+        from kubespread.questions.rebalance.report import RebalanceReport
+
+        return RebalanceReport
+
+    def answer(self, scene: Scene) -> RebalanceReport:
+        from kubespread.questions.rebalance.answer import answer
+
+        return answer(self, scene)

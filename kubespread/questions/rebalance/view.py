@@ -1,0 +1,354 @@
+"""A plan: constraints before and after, a row an eviction, what to type so that it happens, and what else would do.
+
+Commands are never folded, so that they can be copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from shlex import quote
+
+from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.rebalance.report import (
+    DeschedulerReport,
+    DeschedulerRound,
+    EvictionStep,
+    RebalancedConstraint,
+    RebalanceReport,
+    ScaleDown,
+)
+from kubespread.views.aligned import NONE
+from kubespread.views.arithmetic import PRETTY
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    GOOD,
+    HEAD,
+    Cell,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.layout import Column as Laid
+from kubespread.views.look import Look
+from kubespread.views.names import fitted
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, headline, left_out, room_beside
+from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.terminal import table
+from kubespread.views.view import Bar, Bars, Frame, View, about
+from kubespread.wording import EMPTY, count_of, short_key, some_of, workload_name
+
+_MAX_STEPS = 20
+_MAX_ASKED = 3
+_LEAST_NAME = 12
+_HOSTNAME = "hostname"
+_MAX_CONSTRAINTS, _MAX_DOMAINS, _MAX_WORKLOADS = 10, 6, 2
+_LONGEST_NAME = 24
+_GUTTER = "   "
+_MARGIN = len(INDENT) + 3 * len(_GUTTER)
+_MAX_COMMANDS = 10
+_MAX_SCALE_DOWNS = 2
+_FUNCTION = """\
+evict() {
+  printf '{"apiVersion": "policy/v1", "kind": "Eviction",
+    "metadata": {"namespace": "%s", "name": "%s"}}' "$1" "$2" |
+    kubectl create --raw "/api/v1/namespaces/$1/pods/$2/eviction" -f - &&
+    kubectl wait -n "$1" --for=delete "pod/$2" --timeout=10m
+}"""
+"""kubectl has no command for an eviction by itself, but it can post one."""
+_COST = (
+    'cost() { kubectl annotate pod -n "$1" --overwrite "$2" \\',
+    '  controller.kubernetes.io/pod-deletion-cost="$3"; }',
+)
+
+_CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
+    Column(header="KEY", value=lambda each: each.topology_key),
+    count("MAX-SKEW", lambda each: each.max_skew),
+    Column(header="WHENUNSATISFIABLE", value=lambda each: each.when_unsatisfiable),
+    count("SKEW", lambda each: each.skew_before),
+    count("SKEW-AFTER", lambda each: each.skew_after),
+    Column(
+        header="DOMAINS",
+        value=lambda each: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in each.domains],
+    ),
+    Column(header="WORKLOADS", value=lambda each: each.workloads),
+)
+
+
+def _moved(step: EvictionStep) -> list[str]:
+    return [f"{short_key(each.topology_key)}={_domain(each.before)}>{_domain(each.after)}" for each in step.domains]
+
+
+def _domain(value: str | None) -> str:
+    return NONE if value is None else value or EMPTY
+
+
+_STEP: Sequence[Column[EvictionStep]] = (
+    count("STEP", lambda step: step.number),
+    Column(header="POD", value=lambda step: step.pod),
+    Column(header="NODE", value=lambda step: step.node),
+    Column(header="LANDS-ON", value=lambda step: step.lands_on),
+    Column(header="DOMAINS", value=_moved),
+    Column(header="WAITS-FOR", value=lambda step: step.waits_for),
+    Column(header="WORKLOAD", value=lambda step: step.workload),
+)
+_COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
+    count("STEP", lambda row: row[0].number),
+    Column(header="COMMAND", value=lambda row: row[1]),
+)
+_SCALE_DOWN: Sequence[Column[ScaleDown]] = (
+    Column(header="WORKLOAD", value=lambda each: each.workload),
+    count("REPLICAS", lambda each: each.replicas),
+    count("REPLICAS-AFTER", lambda each: each.replicas_after),
+    Column(header="DELETE-FIRST", value=lambda each: [marked.pod for marked in each.pods]),
+)
+_ROUND: Sequence[Column[DeschedulerRound]] = (
+    count("ROUND", lambda each: each.number),
+    count("EVICTED", lambda each: len(each.evicted)),
+    count("HELD", lambda each: sum(staying.pods for staying in each.held)),
+    Column(
+        header="PENDING", value=lambda each: each.pending, is_number=True,
+        tone=lambda each: Tone.BAD if each.pending else Tone.PLAIN,
+    ),
+    Column(
+        header="VIOLATED", value=lambda each: each.violated,
+        tone=lambda each: Tone.BAD if each.violated else Tone.GOOD,
+    ),
+)  # fmt: skip
+
+
+def view(report: RebalanceReport) -> View:
+    """Constraints before and after, the evictions, what would do instead, and the descheduler's rounds."""
+    if report.asked:
+        whose = some_of(list(map(workload_name, report.asked)), _MAX_ASKED)
+    else:
+        whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+    kinds = "hard and soft" if report.soft else "hard"
+    violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
+    return View(
+        **about(report),
+        title=f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}",
+        sheets=[
+            Sheet(title="Constraints", columns=_CONSTRAINT, rows=report.constraints, readers=Readers.PIPES),
+            Sheet(title="Evictions", columns=_STEP, rows=report.steps, is_answer=True),
+            Sheet(
+                title="Commands", columns=_COMMAND, readers=Readers.PAGES, is_detail=True,
+                rows=[(step, command) for step in report.steps for command in step.commands],
+            ),
+            Sheet(title="Scale-downs", columns=_SCALE_DOWN, rows=report.scale_downs, readers=Readers.PIPES),
+            Sheet(
+                title="Rounds of the descheduler", columns=_ROUND, readers=Readers.PIPES,
+                rows=() if report.descheduler is None else report.descheduler.rounds,
+            ),
+        ],
+        names=[step.pod for step in report.steps],
+        lines=lambda look: _lines(report, look),
+        bars=list(map(_bars, report.constraints)),
+        frames_on=lambda drawn: _frames(report, drawn),
+    )  # fmt: skip
+
+
+def _frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:
+    """One an eviction: a pod fewer where it was, one more where its replacement is."""
+    now = Counter({node.name: node.pods for node in drawn.nodes})
+    for step in report.steps:
+        now[step.node] -= 1
+        now[step.lands_on] += 1
+        text = f"{step.pod} leaves {step.node}, its replacement is on {step.lands_on}"
+        yield Frame(f"step {step.number}", text, {node: max(0, now[node]) for node in (step.node, step.lands_on)})
+
+
+def _bars(each: RebalancedConstraint) -> Bars:
+    limit = f" > {each.max_skew}" if not each.holds_after else f" ≤ {each.max_skew}"
+    said = f"{short_key(each.topology_key)} {each.when_unsatisfiable} · {each.selector}"
+    bars = [
+        Bar(domain.value or EMPTY, domain.before, domain.after, f"{domain.before} → {domain.after}")
+        for domain in each.domains
+    ]
+    return Bars(f"{said} · skew {each.skew_before} → {each.skew_after}{limit}", bars)
+
+
+def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    """In full it shows every step and command."""
+    yield from headline(view(report).title, report, look)
+    yield from _constraint_lines(report, look)
+    if report.steps:
+        yield from _steps(report, look)
+        yield from _evictions(report, look)
+    yield from _deletion_costs(report, look)
+    if report.descheduler is not None:
+        yield from _rounds(report.descheduler, report, look)
+    yield from concluded(report.answer, look, GOOD if report.holds else BAD, others="")
+
+
+def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
+    yield from tabulated(_columns(shown, look), headers=look.headers)
+    yield from left_out(len(report.steps) - len(shown), "eviction")
+
+
+def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
+    keys = dict.fromkeys(change.topology_key for step in steps for change in step.domains)
+    # The node's own name says already what its hostname is.
+    moves = [_moves(key, steps) for key in keys if short_key(key) != _HOSTNAME]
+    waits = [Cell(step.waits_for or "") for step in steps]
+    others = [*moves, *([Laid("WAITS FOR", waits)] if any(each.text for each in waits) else ())]
+    number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
+    room = room_beside((number, *others), look) - 3 * GAP
+    names = (
+        ("EVICT", [_pod_name(step) for step in steps]),
+        ("FROM", [step.node for step in steps]),
+        ("LANDS ON", [step.lands_on for step in steps]),
+    )
+    widths = _shared([max(map(width_of, (header, *texts))) for header, texts in names], room)
+    named = [
+        Laid(header, [cell(name) for name in fitted(texts, max(width, _LEAST_NAME))])
+        for (header, texts), width in zip(names, widths, strict=True)
+    ]
+    return [number, *named, *others]
+
+
+def _shared(widths: Sequence[int], room: int) -> list[int]:
+    """The room for columns that would be so wide: what the narrow ones leave is for the others."""
+    shares, left = [0] * len(widths), room
+    for done, place in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
+        shares[place] = min(widths[place], left // (len(widths) - done))
+        left -= shares[place]
+    return shares
+
+
+def _pod_name(step: EvictionStep) -> str:
+    namespace, _, name = step.pod.partition("/")
+    return name if namespace == "default" else step.pod
+
+
+def _moves(key: str, steps: Sequence[EvictionStep]) -> Laid:
+    cells = []
+    for step in steps:
+        change = next((each for each in step.domains if each.topology_key == key), None)
+        domains = () if change is None else (change.before, change.after)
+        cells.append(cell(" → ".join("none" if each is None else cut_middle(each, 14) for each in domains)))
+    return Laid(short_key(key).upper(), cells)
+
+
+def _rounds(found: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
+    yield from wrapped([cell(f"The descheduler with {found.policy}, round by round:", HEAD)], look.width, HANGING)
+    *others, violated = _ROUND
+    of_all = replace(violated, text=lambda each: f"{each.violated} of {report.constraints_in_force}")
+    yield from table([*others, of_all], found.rounds, look)
+    reasons = dict.fromkeys(staying.why for each in found.rounds for staying in each.held)
+    if reasons:
+        yield from wrapped([Cell(INDENT), cell(f"held: {', '.join(reasons)}", DIM)], look.width, HANGING)
+
+
+def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    """A paragraph a violated constraint, those that stay so first where there are many."""
+    numbered = [
+        (place, each) for place, each in enumerate(report.constraints) if not (each.held_before and each.holds_after)
+    ]
+    shown = numbered
+    if not look.in_full and len(numbered) > _MAX_CONSTRAINTS:
+        shown = sorted(numbered, key=lambda each: (each[1].holds_after, each[0]))
+        shown = shown[:_MAX_CONSTRAINTS]
+    for place, constraint in shown:
+        head, counts = _head(letter(place), constraint), _counts(constraint)
+        if sum(width_of(each.text) for phrase in (*head, *counts) for each in phrase) <= aim(look) - _MARGIN:
+            yield from flowed([*head, *counts], look, gutter=_GUTTER)
+        else:
+            yield from flowed(head, look, gutter=_GUTTER)
+            yield from flowed(counts, look, gutter=_GUTTER, indent=" " * 5)
+    yield from left_out(len(numbered) - len(shown), "constraint")
+
+
+def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
+    workloads = some_of(list(map(workload_name, constraint.workloads)), _MAX_WORKLOADS)
+    default = "" if constraint.source == "pod" else f"  {constraint.source} default"
+    return [
+        [
+            cell(f"{name}  {short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
+            cell(f"  {constraint.when_unsatisfiable}{default}", DIM),
+        ],
+        [cell(workloads)],
+    ]
+
+
+def _counts(constraint: RebalancedConstraint) -> Sequence[Line]:
+    before = _skew(constraint, after=False)
+    skew = [before] if constraint.steady else [before, Cell(", then "), _skew(constraint, after=True)]
+    return [[cell(_domains(constraint))], skew]
+
+
+def _domains(constraint: RebalancedConstraint) -> str:
+    """``a 4→2 · b 1→2``, or the extremes of many."""
+    domains = constraint.domains
+    if len(domains) <= _MAX_DOMAINS:
+        return " · ".join(
+            f"{cut_middle(domain.value or EMPTY, _LONGEST_NAME)} {_change(domain.before, domain.after)}"
+            for domain in domains
+        )
+    extremes = [
+        f"{min(counts)} to {max(counts)}"
+        for counts in ([each.before for each in domains], [each.after for each in domains])
+    ]
+    key = short_key(constraint.topology_key)
+    return f"{len(domains):,} {key}s with {', then '.join(dict.fromkeys(extremes))} pods"
+
+
+def _change(before: int, after: int) -> str:
+    return str(before) if before == after else f"{before}→{after}"
+
+
+def _skew(constraint: RebalancedConstraint, *, after: bool) -> Cell:
+    """``4−0 = 4 > 1``; the comparison only where it is violated."""
+    skew = constraint.skew_after if after else constraint.skew_before
+    minimum = constraint.minimum_after if after else constraint.minimum_before
+    holds = constraint.holds_after if after else constraint.held_before
+    text = f"{skew + minimum}{PRETTY.minus}{minimum}{PRETTY.equals}{skew}"
+    return Cell(text, GOOD) if holds else Cell(f"{text}{PRETTY.exceeds}{constraint.max_skew}", BAD)
+
+
+def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    """A shell function that evicts through the API, and the steps, each waiting for its workload to be whole again."""
+    said = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
+    yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    for line in _FUNCTION.split("\n"):
+        yield [Cell(f"{INDENT}{line}")]
+    shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
+    for step in shown:
+        namespace, _, name = step.pod.partition("/")
+        yield [Cell(INDENT), cell(f"evict {quote(namespace)} {quote(name)} &&")]
+        yield [Cell(f"{INDENT}{INDENT}"), cell(step.commands[-1])]
+    yield from _more(len(report.steps) - len(shown), "eviction")
+
+
+def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    """Instead of evictions: the order in which a scale-down is to delete pods."""
+    shown = report.scale_downs if look.in_full else report.scale_downs[:_MAX_SCALE_DOWNS]
+    for each in shown:
+        replicas = count_of(each.replicas_after, "replica")
+        said = f"Or scale down: marked like this {workload_name(each.workload)} loses pods of the fullest domains first"
+        yield from wrapped(
+            [cell(f"{said}, and its constraints hold at {replicas} of {each.replicas}:", HEAD)], look.width, HANGING
+        )
+        for line in _COST if each is shown[0] else ():
+            yield [Cell(f"{INDENT}{line}")]
+        pods = each.pods if look.in_full else each.pods[:_MAX_COMMANDS]
+        for marked in pods:
+            namespace, _, name = marked.pod.partition("/")
+            yield [Cell(INDENT), cell(f"cost {quote(namespace)} {quote(name)} {marked.deletion_cost}")]
+        yield from _more(len(each.pods) - len(pods), "pod")
+    yield from _more(len(report.scale_downs) - len(shown), "scale-down")
+
+
+def _more(left: int, what: str) -> Iterator[Line]:
+    if left:
+        yield [Cell(INDENT), cell(f"# {count_of(left, f'more {what}')} (-v shows all)", DIM)]
