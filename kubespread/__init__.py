@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library.advising import advise
-    from kubespread.library.capacity import capacity
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.advise import AdviseReport
-    from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.questions.audit.answer import audit
     from kubespread.questions.audit.report import AuditReport
+    from kubespread.questions.capacity.answer import capacity
+    from kubespread.questions.capacity.report import CapacityReport
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.rebalance.answer import rebalance
@@ -102,7 +102,7 @@ __all__ = [
 _HOMES = {
     "AdviseReport": "kubespread.planner.reports.advise",
     "AuditReport": "kubespread.questions.audit.report",
-    "CapacityReport": "kubespread.planner.reports.capacity",
+    "CapacityReport": "kubespread.questions.capacity.report",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
@@ -128,7 +128,7 @@ _HOMES = {
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
     "ask": "kubespread.questions.scene",
-    "capacity": "kubespread.library.capacity",
+    "capacity": "kubespread.questions.capacity.answer",
     "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",

@@ -6,11 +6,14 @@ Nothing in them is a path: manifests are given as text, and the cluster is the o
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from kubespread.candidate.manifest_file import Manifest, manifest_from_text
+from kubespread.candidate.references import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions
@@ -30,6 +33,7 @@ _FeatureGates = Annotated[str | None, Meta(description="Feature gates set on it:
 _Manifest = Annotated[
     str | None, Meta(description="Manifest of a Pod or of what creates pods, as YAML or JSON text; never a path.")
 ]
+_Workload = Annotated[str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")]
 _Settings = Annotated[
     list[Text],
     Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
@@ -60,9 +64,7 @@ class PodQuestion(Question, frozen=True, kw_only=True):
     """A question about one workload, given as a manifest or by its name in the cluster."""
 
     manifest: _Manifest = None
-    workload: Annotated[
-        str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")
-    ] = None
+    workload: _Workload = None
     name: Annotated[str | None, Meta(description="Which workload, where the manifest has several.")] = None
     namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
     set: _Settings = []
@@ -114,18 +116,6 @@ class Play(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Capacity(Question, frozen=True, kw_only=True):
-    request: Annotated[
-        Text | None, Meta(description="What each pod asks for: 'cpu=2,memory=4Gi' (default: no size is assumed).")
-    ] = None
-    manifest: _Manifest = None
-    name: Annotated[str | None, Meta(description="Which workload, where the manifest has several.")] = None
-    namespace: Annotated[str | None, Meta(description="Namespace of the pods.")] = None
-    tolerate: Annotated[list[Text], Meta(description="Taints that the pods tolerate, KEY[=VALUE][:EFFECT].")] = []
-    node_selector: Annotated[list[Text], Meta(description="Labels that the pods ask of their nodes, KEY=VALUE.")] = []
-    by: Annotated[Text | None, Meta(description="Topology key whose domains are added up (default: zone).")] = None
-
-
 class Map(PodQuestion, frozen=True, kw_only=True):
     """About the whole cluster, where no workload is named."""
 
@@ -150,20 +140,21 @@ class Check(Question, frozen=True, kw_only=True):
 
 
 def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
-    """The arguments of a question's tool: its fields, as far as they are not for scripts."""
+    """The arguments of a question's tool: its fields, as far as they are for assistants."""
     made = msgspec.defstruct(
-        question.__name__,
-        [
-            (each.name, _described(kind, option), *(() if each.required else (each.default,)))
-            for each, kind, option in questions.options_of(question)
-            if option.is_for_assistants
-        ],
-        bases=(Question,),
-        frozen=True,
-        kw_only=True,
+        question.__name__, list(_arguments(question)), bases=(Question,), frozen=True, kw_only=True
     )
     assert issubclass(made, Question), "its base"
     return made
+
+
+def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, Any, Any]]:
+    for each, kind, option in questions.options_of(question):
+        if isinstance(option, questions.Workload):
+            yield "manifest", _Manifest, None
+            yield "workload", _Workload, None
+        elif option.is_for_assistants:
+            yield each.name, _described(kind, option), msgspec.field(default=each.default, name=each.encode_name)
 
 
 def _described(kind: Any, option: questions.Option) -> Any:
@@ -171,10 +162,33 @@ def _described(kind: Any, option: questions.Option) -> Any:
     return Annotated[kind, Meta(description=f"{option.help}{default}", ge=option.least)]
 
 
-def asked_by(question: type[questions.Question[Any]], arguments: Question) -> questions.Question[Any]:
-    """The question that is asked with these arguments."""
-    names = (each.name for each, _, option in questions.options_of(question) if option.is_for_assistants)
-    return question(**{name: getattr(arguments, name) for name in names})
+def asked_by(question: type[questions.Question[Any]], arguments: Any) -> questions.Question[Any]:
+    """The question that is asked with these arguments. Raises UsageError and ManifestError."""
+    values = {}
+    for each, _, option in questions.options_of(question):
+        if not isinstance(option, questions.Workload):
+            if option.is_for_assistants:
+                values[each.name] = getattr(arguments, each.name)
+        elif each.required or arguments.manifest is not None or arguments.workload is not None:
+            values[each.name] = (workload_of(arguments),)
+    return question(**values)
+
+
+def workload_of(asked: Any) -> Manifest | Reference:
+    """What is asked about, never a path. Raises UsageError and ManifestError."""
+    if (asked.manifest is None) == (asked.workload is None):
+        raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
+    if asked.manifest is not None:
+        return manifest_of(asked.manifest)
+    named = reference(asked.workload or "")
+    if named is None:
+        raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
+    return named
+
+
+def manifest_of(text: str) -> Manifest:
+    """What a text says; what is wrong with it is said of it. Raises ManifestError."""
+    return manifest_from_text("manifest", text.encode("utf-8", "surrogatepass"))
 
 
 def description_of(question: type[questions.Question[Any]]) -> str:

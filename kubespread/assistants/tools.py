@@ -9,12 +9,8 @@ from typing import Any
 import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
-from kubespread.assistants.questions import PodQuestion, Question, arguments_of, asked_by, description_of
-from kubespread.candidate.manifest_file import Manifest, manifest_from_text
-from kubespread.candidate.references import Reference, reference, reference_kinds
-from kubespread.errors import UsageError
+from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, manifest_of, workload_of
 from kubespread.planner.reports.advise import AdviseReport
-from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
@@ -28,9 +24,6 @@ from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Apply, Scenario, Step
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
-
-_MANIFEST = "manifest"
-"""In the place of a file's name, for a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class Tool:
 
 def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Explain) -> ExplainReport:
     report = kubespread.explain(
-        snapshot, _pod(asked), scheduler,
+        snapshot, workload_of(asked), scheduler,
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
     )  # fmt: skip
     return report.only(asked.nodes) if asked.nodes else report
@@ -60,25 +53,25 @@ def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
 
 def _advise(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Advise) -> AdviseReport:
     return kubespread.advise(
-        snapshot, _pod(asked), asked.replicas, scheduler,
+        snapshot, workload_of(asked), asked.replicas, scheduler,
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
     )  # fmt: skip
 
 
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
     return kubespread.simulate(
-        snapshot, _pod(asked), asked.replicas, scheduler,
+        snapshot, workload_of(asked), asked.replicas, scheduler,
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=None if asked.preemption else False,
         until_full=asked.until_full, from_scratch=asked.from_scratch, autoscaler=asked.autoscaler,
     )  # fmt: skip
 
 
 def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Compare) -> CompareReport:
-    pod = _pod(asked)
+    pod = workload_of(asked)
     unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(asked.edits)])
     after = kubespread.Side(
         snapshot if asked.to_edits is None else _edited(unedited, asked.to_edits),
-        pod if asked.to_manifest is None else _manifest(asked.to_manifest),
+        pod if asked.to_manifest is None else manifest_of(asked.to_manifest),
         scheduler if asked.to_kube_version is None else replace(scheduler, kube_version=asked.to_kube_version),
         asked.set if asked.to_set is None else asked.to_set,
     )
@@ -90,21 +83,13 @@ def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
 
 
 def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Play) -> PlayReport:
-    first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
+    first = () if asked.manifest is None else (Step("apply the manifest", Apply((manifest_of(asked.manifest),))),)
     scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
 
 
-def _capacity(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Capacity) -> CapacityReport:
-    return kubespread.capacity(
-        snapshot, asked.request, scheduler,
-        pod=None if asked.manifest is None else _manifest(asked.manifest), name=asked.name, namespace=asked.namespace,
-        tolerate=asked.tolerate, node_selector=asked.node_selector, by=asked.by,
-    )  # fmt: skip
-
-
 def _map(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Map) -> TopologyMap:
-    pod = None if asked.manifest is None and asked.workload is None else _pod(asked)
+    pod = None if asked.manifest is None and asked.workload is None else workload_of(asked)
     return kubespread.topology_map(
         snapshot, pod, scheduler,
         keys=asked.keys, selector=asked.selector, name=asked.name, namespace=asked.namespace, set=asked.set,
@@ -113,7 +98,7 @@ def _map(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.M
 
 def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
     return kubespread.check(
-        snapshot, () if asked.manifest is None else _manifest(asked.manifest), scheduler,
+        snapshot, () if asked.manifest is None else manifest_of(asked.manifest), scheduler,
         namespace=asked.namespace, selector=asked.selector, select=asked.select, ignore=asked.ignore,
     )  # fmt: skip
 
@@ -129,22 +114,6 @@ def _scheduling(scheduler: kubespread.Scheduler, asked: Question) -> kubespread.
         kube_version=asked.kube_version or scheduler.kube_version,
         feature_gates=asked.feature_gates or scheduler.feature_gates,
     )
-
-
-def _pod(asked: PodQuestion) -> Manifest | Reference:
-    """What is asked about, never a path. Raises UsageError and ManifestError."""
-    if (asked.manifest is None) == (asked.workload is None):
-        raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
-    if asked.manifest is not None:
-        return _manifest(asked.manifest)
-    named = reference(asked.workload or "")
-    if named is None:
-        raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
-    return named
-
-
-def _manifest(text: str) -> Manifest:
-    return manifest_from_text(_MANIFEST, text.encode("utf-8", "surrogatepass"))
 
 
 def _tool(name: str) -> Tool:
@@ -213,13 +182,6 @@ _TOOLS = {
             questions.Map,
             TopologyMap,
             _map,
-        ),
-        Tool(
-            "capacity",
-            "What the nodes have left, what of it no pod can use, and how many pods of one size fit.",
-            questions.Capacity,
-            CapacityReport,
-            _capacity,
         ),
     )
 }

@@ -14,13 +14,16 @@ from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
+from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.workload import WorkloadOptions
+from kubespread.cli.pod import check_asked
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import UsageError
-from kubespread.questions.question import Argument, Namespace, Option, Question, options_of
+from kubespread.questions.question import Argument, Namespace, Option, Question, Workload, options_of
 from kubespread.views.formats import writers_of
 
 if TYPE_CHECKING:
@@ -45,8 +48,8 @@ class _Field:
     parameters: tuple[_Parameter, ...]
     value: Value
     """What the field is, from what was typed, and the cluster that was opened."""
-    missing: str = ""
-    """What to say where nothing was typed, of a field that has to be."""
+    early: Callable[[Mapping[str, Any], ClusterOptions, SchedulerOptions], Any] | None = None
+    """The same where that is known, and found to be wrong, before a cluster is read."""
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -75,11 +78,9 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
         typed = {each.name: getattr(source if each.name in own else asked, each.name)
                  for one in found.values() for each in one.parameters}  # fmt: skip
-        for one in found.values():
-            if one.missing and not any(typed[each.name] for each in one.parameters):
-                raise UsageError(one.missing)
+        known = {name: each.early(typed, source, scheduling) for name, each in found.items() if each.early is not None}
         opened = open_cluster(source, quiet=speaking.quiet)
-        question_asked = question(**{name: each.value(typed, opened) for name, each in found.items()})
+        question_asked = question(**{name: each.value(typed, opened) for name, each in found.items()} | known)
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
@@ -102,6 +103,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     if isinstance(option, Namespace):
         return _namespace(name, option)
+    if isinstance(option, Workload):
+        return _workload(option)
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
@@ -137,11 +140,30 @@ def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
     text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
     named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
     given = ((by_place, placed), (name, named))
+
+    def value(typed: Mapping[str, Any], *_: Any) -> Any:
+        if not (said := typed[by_place] or typed[name]):
+            raise UsageError(option.missing)
+        return said
+
     return _Field(
-        tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given),
-        lambda typed, _: typed[by_place] or typed[name],
-        option.missing,
+        tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value, value
     )
+
+
+def _workload(option: Option) -> _Field:
+    """One manifest or KIND/NAME, as an option."""
+
+    def value(typed: Mapping[str, Any], *_: Any) -> Any:
+        return () if typed["filename"] is None else (typed["filename"],)
+
+    def early(typed: Mapping[str, Any], _: ClusterOptions, scheduling: SchedulerOptions) -> Any:
+        if value(typed):
+            check_asked(value(typed), WorkloadOptions(), scheduling)
+        return value(typed)
+
+    declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
+    return _Field((_Parameter("filename", Annotated[str | None, declared], None),), value, early)
 
 
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:

@@ -58,9 +58,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "upgrade": None,
     "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
     "rebalance": None,
-    "capacity": _Command(
-        "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
-    ),
+    "capacity": None,
     "removable": None,
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
     "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),

@@ -38,7 +38,7 @@ class Option:
     is_for_scripts: bool = False
     """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
     is_path: bool = False
-    """Whether it names a file, which no assistant may."""
+    """Whether it names a file or says how one is read, which is not for assistants."""
 
     @property
     def is_for_assistants(self) -> bool:
@@ -57,6 +57,12 @@ class Argument(Option):
     """What to say where it is not given, though it has to be."""
 
 
+class Workload(Option):
+    """Manifests, or workloads of the cluster by KIND/NAME, paths on the command line and never from an assistant, who
+    gives a text: an option where it has ``names``, else by its place with kubectl's ``-f`` and ``-k`` beside it.
+    """
+
+
 class Namespace(Option):
     """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default."""
 
@@ -73,7 +79,12 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
     """Of the library's function that asks ``question``: its docstring goes on with what is said of the fields."""
 
     def documented(function: F) -> F:
-        said = {each.name: option.help for each, _, option in options_of(question) if not option.is_for_scripts}
+        said = {
+            name: option.help
+            for each, _, option in options_of(question)
+            for name in (each.name, each.encode_name)
+            if not option.is_for_scripts
+        }
         said["on_progress"] = "Called now and then with how far the answer is."
         keywords = (name for name in inspect.signature(function).parameters if name in said)
         listed = "\n".join(f"- ``{name}``: {said[name]}" for name in keywords)

@@ -10,6 +10,7 @@ from kubespread.questions.question import Question
 QUESTIONS = {
     "rebalance": "Rebalance",
     "audit": "Audit",
+    "capacity": "Capacity",
     "pending": "Pending",
     "removable": "Removable",
     "survive": "Survive",

@@ -21,7 +21,6 @@ ReportKind = Literal[
     "play",
     "check",
     "advise",
-    "capacity",
     "map",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
@@ -68,7 +67,6 @@ FORMATS: Mapping[str, Format] = {
                 "map": Writer("map.table", "a map"),
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
-                "capacity": Writer("capacity.table", "tables"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -91,7 +89,6 @@ FORMATS: Mapping[str, Format] = {
                 "map": Writer("map.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
-                "capacity": Writer("capacity.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -115,7 +112,6 @@ FORMATS: Mapping[str, Format] = {
                 "map": Writer("map.as_csv"),
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
-                "capacity": Writer("capacity.as_csv", "has a row per node"),
             },
         ),
         Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),

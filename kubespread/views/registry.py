@@ -25,7 +25,6 @@ class Teller:
 
 ACCOUNTS: Mapping[str, Teller] = {
     "AdviseReport": Teller("advise"),
-    "CapacityReport": Teller("capacity"),
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),

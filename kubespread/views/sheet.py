@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 from kubespread.views.aligned import NONE
 
 R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
+"""What describes any place describes a node too."""
 
 
 class Tone(StrEnum):
@@ -66,20 +68,20 @@ class Fit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[R]):
+class Column(Generic[R_contra]):
     """One column: what it is called, what it has of a row, and how a terminal lays it out."""
 
     header: str
     """As pipes have it: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way."""
-    value: Callable[[R], Any]
+    value: Callable[[R_contra], Any]
     """A text, a number, a truth, several texts, or None for nothing."""
-    in_full: Callable[[R], Any] | None = None
+    in_full: Callable[[R_contra], Any] | None = None
     """What pipes have in its place where all there is to say is asked for."""
-    text: Callable[[R], str] | None = None
+    text: Callable[[R_contra], str] | None = None
     """What people read, where that is not the value itself."""
     nothing: str = NONE
     """What a terminal shows in the place of nothing."""
-    tone: Callable[[R], Tone] | None = None
+    tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     readers: Readers = Readers.ALL
     short: str = ""
@@ -94,7 +96,7 @@ class Column(Generic[R]):
     gives_way: bool = False
     """Whether a terminal leaves it out before it shortens the names beside it."""
 
-    def raw(self, row: R, *, in_full: bool = False) -> object:
+    def raw(self, row: R_contra, *, in_full: bool = False) -> object:
         """For scripts: numbers without separators, texts joined by commas; None for nothing."""
         value = (self.in_full if in_full and self.in_full is not None else self.value)(row)
         if isinstance(value, bool):
@@ -103,7 +105,7 @@ class Column(Generic[R]):
             return ",".join(map(str, value)) or None
         return None if value == "" else value
 
-    def said(self, row: R, nothing: str = "") -> str:
+    def said(self, row: R_contra, nothing: str = "") -> str:
         """For people, who get ``nothing`` in the place of nothing."""
         if self.text is not None:
             return self.text(row)
@@ -141,7 +143,7 @@ class Sheet(Generic[R]):
     is_detail: bool = False
     """Whether it stands below what answers the question."""
     is_answer: bool = False
-    """Whether its header is there without rows too."""
+    """Whether it is what a spreadsheet gets, in the place of the first, and its header is there without rows too."""
 
     def table(self) -> Table:
         """As pages and comments have it."""

@@ -48,11 +48,12 @@ class NodeFacts:
     """What the tones of nodes mean; empty where they have none."""
 
     @classmethod
-    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str], colors: str) -> NodeFacts:
+    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: str) -> NodeFacts:
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
         told = sheet.table()
         rows = {name: Row(cells, row.tone) for row in told.rows for name, *cells in [row.cells]}
-        return cls(told.header[1:], rows, dict(zip(rows, map(verdict, sheet.rows), strict=True)), colors)
+        said = [] if verdict is None else map(verdict, sheet.rows)
+        return cls(told.header[1:], rows, dict(zip(rows, said, strict=verdict is not None)), colors)
 
 
 @dataclass(frozen=True, slots=True)

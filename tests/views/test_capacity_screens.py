@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import CapacityReport, Snapshot
-from kubespread.views.capacity import as_csv, plain, table
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, node, pod, taint
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
@@ -53,7 +53,7 @@ def counted(nodes: int, cloud: str, size: str) -> CapacityReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, table.write(counted(nodes, cloud, size), Look(width=width)))
+        Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, terminal.write(counted(nodes, cloud, size), Look(width=width)))
         for nodes, cloud, size in ((12, "aws", "all"), (12, "gke", "small"), (12, "gke", "gpu"), (12, "gke", "gpus"), (1000, "aws", "small"))
         for width in (80, 120)
     ]  # fmt: skip
@@ -70,18 +70,18 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = table.write(counted(12, "gke", "gpu"), Look(width=60))
+    text = terminal.write(counted(12, "gke", "gpu"), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_full_every_node_has_a_row() -> None:
     report = counted(1000, "aws", "small")
-    assert table.write(report, Look(width=120, in_full=True)).count("compute.internal") >= 1000
+    assert terminal.write(report, Look(width=120, in_full=True)).count("compute.internal") >= 1000
 
 
 def test_nodes_that_are_all_as_full_have_no_range() -> None:
     report = kubespread.capacity(Snapshot.from_objects([node(f"n{number:02d}", cpu="8") for number in range(60)]))
-    assert " more nodes, 0% full (-v shows all)" in table.write(report, Look(width=80))
+    assert " more nodes, 0% full (-v shows all)" in terminal.write(report, Look(width=80))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.planner.capacity.room import PODS, free
 from kubespread.planner.posed import Question
+from kubespread.planner.room import PODS, free
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit

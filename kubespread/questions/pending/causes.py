@@ -20,9 +20,9 @@ from kubespread.planner.bars import (
     selection_of,
 )
 from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed, selected_nowhere
-from kubespread.planner.capacity.room import free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
+from kubespread.planner.room import free
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.pending.report import PendingFor

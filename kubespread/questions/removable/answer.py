@@ -15,9 +15,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.library.deciding import Scheduler
-from kubespread.planner.capacity.room import PODS, free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
+from kubespread.planner.room import PODS, free
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.happenings import PREEMPTED

@@ -10,7 +10,7 @@ from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.capacity.room import PODS, free
+from kubespread.planner.room import PODS, free
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 
 REQUESTS = "requests"

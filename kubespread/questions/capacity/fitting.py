@@ -1,22 +1,27 @@
-"""How many copies of a pod fit on each node when as many as possible are placed."""
+"""How many copies of a pod fit on each node when as many as possible are placed, and what taints alone keep off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import structs
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.taint_text import taint_text
 from kubespread.planner.claims import Replica, Replicas
 from kubespread.planner.entries import MAX_REPLICAS, Entry
 from kubespread.planner.queue import run
+from kubespread.questions.capacity.report import IfTolerated
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.snapshot.edits.new_nodes import is_state_taint
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +98,39 @@ def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
         return None
     copies = placing.room(MAX_REPLICAS)
     return None if placing.answers.may_fail or placing.answers.out_of_range else copies
+
+
+def if_tolerated(cluster: Cluster, asked: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
+    """What tolerations would add to the copies that ``fits`` counts on each node, None where they add nothing.
+
+    A taint that says in what state a node is stays: nothing should tolerate it to find room. The number is that of
+    copies that tolerate the taints that are named and no others. ``compares``: as of `kube.taint.tolerates`.
+    """
+    lists = _unwelcome(cluster, asked, compares=compares)
+    every = {text: taint for taints in lists.values() for text, taint in taints.items()}
+    then = _copies(cluster, asked, every)
+    if then is None or then.sum() <= fits.sum():
+        return None
+    used = {text: every[text] for node in np.flatnonzero(then).tolist() for text in lists.get(node, ())}
+    if len(used) < len(every):
+        then = _copies(cluster, asked, used)
+        if then is None or then.sum() <= fits.sum():
+            return None
+    return IfTolerated(fits=int(then.sum()), nodes=int((then > fits).sum()), taints=tuple(used))
+
+
+def _copies(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Counts | None:
+    try:
+        return copies_fitting(cluster, asked.tolerating(taints.values())) if taints else None
+    except SchedulingError:
+        return None
+
+
+def _unwelcome(cluster: Cluster, asked: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
+    """By node the taints that keep the pods off it, by their text, of nodes where all of these can be tolerated."""
+    tolerations, found = asked.pod.spec.tolerations, {}
+    for node, each in enumerate(cluster.nodes.objects):
+        taints = untolerated(each.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+        if taints and not any(map(is_state_taint, taints)):
+            found[node] = {taint_text(taint): taint for taint in taints}
+    return found

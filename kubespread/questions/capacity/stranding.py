@@ -1,21 +1,24 @@
-"""Why a pod finds no room on a node, put shortly: what the node lacks, or what else holds pods off it."""
+"""Why a pod finds no room on a node, put shortly, and what is free there that no pod can use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kubespread.planner.capacity.room import PODS
-from kubespread.planner.details import details_of
-from kubespread.planner.reports.capacity import StrandedBy
+from kubespread.planner.details import canonical, details_of
 from kubespread.planner.reports.details import CordonDetail, Detail, PodCountDetail, ResourceDetail, TaintDetail
+from kubespread.planner.room import PODS, free
+from kubespread.questions.capacity.report import Stranded, StrandedBy
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Status
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 
 _RESOURCES = (PodCountDetail, ResourceDetail)
+_SHARED = ("cpu", "memory")
+"""What every running process needs some of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +75,43 @@ def _short(details: Sequence[Detail]) -> tuple[str, ...]:
     return tuple(
         PODS if isinstance(each, PodCountDetail) else each.resource for each in details if isinstance(each, _RESOURCES)
     )
+
+
+def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
+    """The nodes that have no cpu or no memory left for pods that ask for some, besides ``nodes``, which have worse."""
+    found = dict(nodes)
+    for name in _SHARED:
+        for node in np.flatnonzero(free(cluster, name) == 0).tolist():
+            known = found.get(node)
+            if known is None:
+                found[node] = Obstacle("resource", resources=(name,))
+            elif known.cause == "resource" and known.resources == _SHARED[:1]:
+                found[node] = Obstacle("resource", resources=_SHARED)
+    return found
+
+
+def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:
+    """What is free of a resource on ``nodes``, by why no pod can have it; the largest amount first."""
+    left = free(cluster, resource)
+    amounts: dict[tuple[StrandedBy, str], list[int]] = {}
+    for node, obstacle in nodes.items():
+        if amount := left.item(node):
+            amounts.setdefault(_cause(resource, obstacle), []).append(amount)
+    return tuple(_sorted(amounts, resource))
+
+
+def _sorted(amounts: Mapping[tuple[StrandedBy, str], list[int]], resource: str) -> Iterator[Stranded]:
+    for (cause, detail), each in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0])):
+        yield Stranded(cause=cause, detail=detail, nodes=len(each), amount=canonical(resource, sum(each)))
+
+
+def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
+    """Of a node with too little of several resources, the first that is not this one; where it is this one itself, the
+    others need not be short.
+    """
+    if obstacle.cause != "resource":
+        return obstacle.cause, obstacle.detail
+    if resource in obstacle.resources:
+        return "remainder", ""
+    first = obstacle.resources[0]
+    return ("pods", "") if first == PODS else ("resource", first)

@@ -1,0 +1,415 @@
+"""What the nodes of a cluster have left: in all, by domain and by node, for whom, and what nobody can use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Node, Pod, ResourceRequirements
+from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.pod_requests import amounts, pod_requests
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.resource_names import allows_overcommit
+from kubespread.kube.taint import COMPARISON_GATE
+from kubespread.kube.taint_text import TaintError, parse_toleration
+from kubespread.kube.validation.resources import resource_faults
+from kubespread.kube.well_known import ZONE
+from kubespread.library.claimants import claimants_of
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import resolve
+from kubespread.planner.bars import bars
+from kubespread.planner.claims import Replicas
+from kubespread.planner.details import canonical
+from kubespread.planner.honesty import not_modelled_of
+from kubespread.planner.reports.parts import PodReference
+from kubespread.planner.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
+from kubespread.questions.capacity.fitting import Copies, Filled, filled, if_tolerated
+from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.capacity.report import (
+    CapacityReport,
+    DomainCapacity,
+    LargestPod,
+    NodeCapacity,
+    ResourceAmounts,
+    ResourceCapacity,
+)
+from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
+from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
+
+_NAME = "kubespread-capacity"
+_WHAT_A_NAMESPACE_MAY_HAVE = "{}: counts are what nodes hold, not what a namespace may have"
+
+
+@asks(Capacity)
+def capacity(
+    snapshot: Snapshot,
+    request: str | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    pod: PodGiven | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    tolerate: Sequence[str] = (),
+    node_selector: Sequence[str] = (),
+    by: str | None = None,
+) -> CapacityReport:
+    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
+
+    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest or
+    KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use is
+    stranded. Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = Capacity(
+        request=request, pods=() if pod is None else (pod,), named=name, namespace=namespace, tolerate=tuple(tolerate),
+        node_selector=tuple(node_selector), by=by,
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler)
+
+
+def answer(asked: Capacity, scene: Scene) -> CapacityReport:
+    """Of the pod that is asked about, else of one that is made for the question, else of totals alone."""
+    snapshot, pod = scene.snapshot, next(iter(asked.pods), None)
+    requests = None if asked.request is None else _requests(asked.request, snapshot.nodes)
+    objects = snapshot.objects
+    if pod is None and asked.named is not None:
+        raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
+    if pod is None:
+        # What a namespace allows says nothing about nodes.
+        objects = replace(objects, limit_ranges=())
+    elif asked.request is not None or asked.tolerate or asked.node_selector:
+        raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
+    labels = _labels(asked.node_selector, snapshot.nodes)
+    given = pod if pod is not None else _manifest(requests or {}, asked.namespace, snapshot, asked.tolerate, labels)
+    resolved = resolve(
+        replace(snapshot, objects=objects), [given], scene.scheduler,
+        Choosing(asked.named, asked.namespace, one_only=True), counts_quotas=False,
+    )  # fmt: skip
+    (candidate,), (profile,) = resolved.candidates, resolved.profiles
+    if candidate.is_daemon:
+        raise UsageError("a DaemonSet has one pod for each node: simulate says where they fit")
+    if NodeResourcesFit.name not in profile.filters:
+        raise UsageError(
+            f"profile {profile.scheduler_name} does not run {NodeResourcesFit.name}: any number of pods fits"
+        )
+    if pod is not None:
+        counted = scheduler_amounts(pod_requests(candidate.pod))
+        requests = {name: counted[name] for name in sorted(counted, key=lambda name: (name not in ALWAYS, name))}
+    nodes, cluster = resolved.snapshot.nodes, resolved.cluster
+    known = label_keys(nodes)
+    if unknown := [key for key in labels if key not in known]:
+        raise UsageError(*(f"no node has the label {key!r}{near_keys(key, known)}" for key in unknown))
+    report = _counted(_Asked(
+        cluster, profile, candidate.pod, requests, _topology_key(asked.by, nodes),
+        claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
+        is_limited=pod is not None,
+    ))  # fmt: skip
+    meta = candidate.pod.metadata
+    return msgspec.structs.replace(
+        report,
+        cluster=scene.source,
+        pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
+        tolerated=asked.tolerate,
+        node_selector=labels,
+        # What was made for the question needs nothing to be admitted.
+        gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed)))
+        if pod is None
+        else resolved.gaps_of(candidate),
+        notes=(*candidate.notes, *report.notes),
+    )
+
+
+def _manifest(
+    requests: Mapping[str, int],
+    namespace: str | None,
+    snapshot: Snapshot,
+    tolerate: Sequence[str],
+    labels: Mapping[str, str],
+) -> dict[str, Any]:
+    """A pod that asks for so much, and has nothing else but what it is to tolerate and select."""
+    amounts = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
+    limits = {name: amount for name, amount in amounts.items() if not allows_overcommit(name)}
+    resources = {"requests": amounts, "limits": limits}
+    try:
+        tolerations = [msgspec.to_builtins(parse_toleration(text)) for text in tolerate]
+    except TaintError as error:
+        raise UsageError(str(error)) from error
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": _NAME, "namespace": namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE},
+        "spec": {
+            "containers": [{"name": "main", "image": _NAME, "resources": resources}],
+            "tolerations": tolerations,
+            "nodeSelector": dict(labels),
+        },
+    }
+
+
+def _labels(texts: Sequence[str], nodes: tuple[Node, ...]) -> dict[str, str]:
+    """What ``KEY=VALUE`` asks of nodes; a key may be short. Raises UsageError."""
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or (faults := [*label_key_faults(key), *label_value_faults(value)]):
+            said = f": {'; '.join(faults)}" if equals else ""
+            raise UsageError(f"invalid node selector {text!r}: expected KEY=VALUE{said}")
+        found[full_topology_key(key, nodes)] = value
+    return found
+
+
+def _topology_key(by: str | None, nodes: tuple[Node, ...]) -> str | None:
+    if by is None:
+        return ZONE if any(ZONE in node.metadata.labels for node in nodes) else None
+    key = full_topology_key(by, nodes)
+    check_topology_keys([key], nodes, ())
+    return key
+
+
+def _requests(text: str, nodes: tuple[Node, ...]) -> dict[str, int]:
+    """What ``cpu=2,memory=4Gi`` asks for, in the integers kube-scheduler counts, in the order written.
+
+    Names of resources that ``nodes`` have are offered for one that is mistyped. Raises UsageError in the API server's
+    words, a line each fault.
+    """
+    given: ResourceList = {}
+    for part in text.split(","):
+        name, equals, amount = (each.strip() for each in part.partition("="))
+        if not (name and equals and amount):
+            raise UsageError(f"invalid request {part!r}: expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi")
+        if name in given:
+            raise UsageError(f"invalid request {text!r}: {name} is there twice")
+        given[name] = amount
+    known = {name for node in nodes for name in node.status.allocatable} - {"pods"}
+    faults = [f"invalid request {name}={given[name]}: {said}" for name, said in _faults(given, known)]
+    if faults:
+        raise UsageError(*faults)
+    counted = scheduler_amounts(amounts(given))
+    return {name: counted[name] for name in given}
+
+
+def _faults(given: ResourceList, known: set[str]) -> list[tuple[str, str]]:
+    """What the API server has against each resource, as a container's request; its name's faults before others."""
+    found: dict[str, str] = {}
+    for name, amount in given.items():
+        try:
+            parse(amount)
+        except QuantityError as error:
+            found[name] = str(error)
+    if found:
+        return list(found.items())
+    limits: ResourceList = {name: amount for name, amount in given.items() if not allows_overcommit(name)}
+    for fault in resource_faults(ResourceRequirements(requests=given, limits=limits), "resources"):
+        name = next((name for name in given if fault.path.endswith(f"[{name}]")), next(iter(given)))
+        hint = did_you_mean(_meant(name, known)) if name not in known else ""
+        found.setdefault(name, f"{fault.message}{hint}")
+    return [(name, found[name]) for name in given if name in found]
+
+
+def _meant(name: str, known: set[str]) -> str:
+    """The resource that has this name behind its domain, or one that is spelled like it."""
+    behind = sorted(full for full in known if full.rpartition("/")[2] == name)
+    return behind[0] if behind else near_miss(name, known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Whose room is counted in which cluster."""
+
+    cluster: Cluster
+    profile: Profile
+    pod: Pod
+    """The pod whose copies are counted, as the API server admits it."""
+    request: Mapping[str, int] | None
+    """What it asks for, as kube-scheduler counts it; None where only totals are asked about."""
+    topology_key: str | None
+    """What makes domains."""
+    claimants: Replicas | None = None
+    """The copies where each has claims of its own."""
+    binds: bool = False
+    """Whether the claims that they wait with are bound once they have a node."""
+    is_limited: bool = False
+    """Whether the limit ranges of its namespace have had their say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """The nodes' amounts as columns."""
+
+    cluster: Cluster
+    names: Sequence[str]
+
+    def of(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
+        """Added up over some nodes."""
+        return tuple(self._of(name, nodes) for name in self.names)
+
+    def _of(self, name: str, nodes: Mask) -> ResourceAmounts:
+        there, taken = (int(column(self.cluster, name)[nodes].sum()) for column in (allocatable, requested))
+        return _amounts(name, there, taken, int(free(self.cluster, name)[nodes].sum()))
+
+    def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
+        """Of each node by itself."""
+        columns = [
+            [_amounts(name, *each) for each in zip(
+                *(column(self.cluster, name).tolist() for column in (allocatable, requested, free)), strict=True
+            )]
+            for name in self.names
+        ]  # fmt: skip
+        return zip(*columns, strict=True)
+
+
+def _amounts(name: str, there: int, taken: int, left: int) -> ResourceAmounts:
+    return ResourceAmounts(
+        resource=name,
+        allocatable=canonical(name, there),
+        requested=canonical(name, taken),
+        utilization=round(100 * taken / there, 1) if there else None,
+        free=canonical(name, left),
+    )
+
+
+def _counted(asked: _Asked) -> CapacityReport:
+    """The report; the cluster it is about is not in it."""
+    cluster, profile = asked.cluster, asked.profile
+    plugins = framework(profile)
+    names = resource_names(cluster)
+    names += [name for name in asked.request or () if name not in names]
+    unasking = asking_for(asked.pod, {})
+    bare = obstacles(plugins.evaluate(cluster, unasking))
+    full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
+    conclusion = None
+    if asked.request is None:
+        held_off = exhausted(cluster, bare)
+    else:
+        copied = Copies(plugins, asked.pod, asked.claimants, asked.binds)
+        try:
+            full = filled(cluster, copied)
+            evaluation = plugins.evaluate(full.cluster, asked.pod)
+            held_off = obstacles(evaluation)
+            conclusion = None if full.copies.any() else bars(evaluation)
+            tolerated = if_tolerated(cluster, copied, full.copies, compares=profile.version.has(COMPARISON_GATE))
+        except SchedulingError as error:
+            held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
+            notes.append(str(error))
+    asks = [name for name in asked.request or () if name not in ("cpu", "memory")]
+    takes_pods = np.ones(len(cluster), dtype=np.bool_)
+    takes_pods[list(bare)] = False
+    totals = _Totals(cluster, names)
+    copies = full.copies if asked.request is not None else None
+    return CapacityReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        request=None
+        if asked.request is None
+        else {name: canonical(name, each) for name, each in asked.request.items()},
+        topology_key=asked.topology_key,
+        nodes=len(cluster),
+        fits=None if copies is None else int(copies.sum()),
+        if_tolerated=tolerated,
+        conclusion=conclusion,
+        most_on_one_node=None
+        if asked.request is None
+        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in asked.request},
+        resources=tuple(_resources(totals, full.cluster, held_off)),
+        domains=tuple(_domains(totals, asked.topology_key, copies)),
+        node_rows=tuple(_nodes(totals, asked.topology_key, copies, held_off)),
+        largest=tuple(_largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        not_modelled=(
+            _WHAT_A_NAMESPACE_MAY_HAVE.format("quotas" if asked.is_limited else "quotas and limit ranges"),
+            *not_modelled_of(profile),
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle]) -> Iterator[ResourceCapacity]:
+    """``held_off`` are nodes with something free once the cluster is ``full`` that nobody can use."""
+    everywhere = np.ones(len(full), dtype=np.bool_)
+    off = np.zeros(len(full), dtype=np.bool_)
+    off[list(held_off)] = True
+    for known in totals.of(everywhere):
+        name = known.resource
+        usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
+        yield ResourceCapacity(
+            resource=name,
+            allocatable=known.allocatable,
+            requested=known.requested,
+            utilization=known.utilization,
+            free=known.free,
+            usable=canonical(name, usable),
+            stranded=stranded(full, name, held_off),
+        )
+
+
+def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterator[DomainCapacity]:
+    if key is None:
+        return
+    column = totals.cluster.nodes.label(key)
+    codes = [*zip(column.sorted_values, column.sorted_codes.tolist(), strict=True), (None, ABSENT)]
+    for value, code in codes:
+        nodes = column.codes == code
+        if nodes.any():
+            fits = None if copies is None else int(copies[nodes].sum())
+            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.of(nodes))
+
+
+def _nodes(
+    totals: _Totals, key: str | None, copies: Counts | None, held_off: Mapping[int, Obstacle]
+) -> Iterator[NodeCapacity]:
+    nodes = totals.cluster.nodes
+    fits = [None] * len(nodes) if copies is None else copies.tolist()
+    for position, (node, resources) in enumerate(zip(nodes.objects, totals.by_node(), strict=True)):
+        obstacle = held_off.get(position)
+        yield NodeCapacity(
+            node=node.metadata.name,
+            domain=None if key is None else node.metadata.labels.get(key),
+            fits=fits[position],
+            why=() if obstacle is None else obstacle.texts,
+            resources=resources,
+        )
+
+
+def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str], nodes: Mask) -> Iterator[LargestPod]:
+    """Copies of ``pod`` that ask for all that is left of the resources ``names`` on one of ``nodes``, which would take
+    a pod that asks for nothing. Only those that ask for some of each count, and each is asked about.
+    """
+    columns = np.stack([free(cluster, name) for name in names], axis=1)
+    for row in _front(columns[nodes & (columns > 0).all(axis=1)]):
+        requests = dict(zip(names, row, strict=True))
+        feasible = plugins.evaluate(cluster, asking_for(pod, requests)).feasible
+        where = np.flatnonzero(feasible)
+        if len(where):
+            yield LargestPod(
+                requests={name: canonical(name, amount) for name, amount in requests.items()},
+                node=cluster.nodes.names[int(where[cluster.nodes.name_rank[where].argmin()])],
+                nodes=len(where),
+            )
+
+
+def _front(rows: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Iterator[list[int]]:
+    """The rows that no other one equals or exceeds everywhere, the largest first by their columns in order."""
+    front = np.empty((0, rows.shape[1]), dtype=np.int64)
+    for row in rows[np.lexsort(rows.T[::-1])][::-1]:
+        # What comes later is no larger in the first column, so it never takes the place of one that is in.
+        if not (front >= row).all(axis=1).any():
+            front = np.vstack([front, row])
+            yield row.tolist()

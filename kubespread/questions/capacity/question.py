@@ -1,0 +1,76 @@
+"""What is asked of the room on nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from kubespread.questions.question import Option, Question, Workload
+
+if TYPE_CHECKING:
+    from kubespread.questions.capacity.report import CapacityReport
+    from kubespread.questions.scene import Scene
+
+
+class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
+    """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
+
+    Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
+    --request, copies of a pod without labels or constraints are placed until no more fit, with -f copies of a pod of a
+    manifest; what is left is stranded for these. Without either, no size is guessed: only what no pod could use is
+    stranded. The answer also says how many would fit if the pods tolerated the taints that keep them off.
+
+    \b
+    Examples:
+      kubespread capacity
+      kubespread capacity --request cpu=2,memory=4Gi --by zone
+      kubespread capacity --request cpu=8,nvidia.com/gpu=1 --tolerate nvidia.com/gpu -S cluster.json.gz
+      kubespread capacity -f deployment.yaml -n shop
+      kubespread capacity --request cpu=2 --fail zone=a
+    """
+
+    name = "capacity"
+    summary = "Show what nodes have free, and how many pods fit."
+    yes, no = "some pod fits, or none is asked about", "none fits"
+    outputs = {"table": "tables", "plain": "plain columns", "csv": "has a row per node"}
+
+    request: Annotated[
+        str | None,
+        Option(
+            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).",
+            metavar="RESOURCE=AMOUNT,...",
+        ),
+    ] = None
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.",
+            ("-f", "--filename"), "FILE",
+        ),
+    ] = ()  # fmt: skip
+    named: Annotated[str | None, Option("Workload to use when the manifest has several.", ("--name",), "NAME")] = (
+        msgspec.field(default=None, name="name")
+    )
+    namespace: Annotated[
+        str | None,
+        Option("Namespace of the pods (default: the current one).", ("-n", "--namespace"), "NAME"),
+    ] = None
+    tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
+    node_selector: Annotated[
+        tuple[str, ...], Option("A label that the pods ask of their nodes.", metavar="KEY=VALUE")
+    ] = ()
+    by: Annotated[
+        str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
+    ] = None
+
+    @classmethod
+    def report(cls) -> type[CapacityReport]:
+        from kubespread.questions.capacity.report import CapacityReport
+
+        return CapacityReport
+
+    def answer(self, scene: Scene) -> CapacityReport:
+        from kubespread.questions.capacity.answer import answer
+
+        return answer(self, scene)

@@ -1,0 +1,253 @@
+"""Capacity: resources and what is stranded of them, then domains, then the fullest nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.details import rounded
+from kubespread.questions.capacity.report import (
+    CapacityReport,
+    DomainCapacity,
+    NodeCapacity,
+    ResourceAmounts,
+    ResourceCapacity,
+    Stranded,
+    request_text,
+)
+from kubespread.views.flow import HANGING, INDENT, aim
+from kubespread.views.layout import GAP, Cell, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.names import fitted, legend
+from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.terminal import room_beside_columns, table
+from kubespread.views.view import NodeFacts, View, about
+from kubespread.wording import EMPTY, count_of, short_key
+
+_ALWAYS = ("cpu", "memory")
+_MAX_NODES, _SHOWN_OF_MANY = 20, 8
+_MAX_DOMAINS = 12
+_LEAST_NAME, _LEAST_WHY = 12, 8
+_ALMOST_FULL = 90
+_NARROW = 72
+"""Terminals below this width go without what the other columns tell nearly as well."""
+
+_Place = DomainCapacity | NodeCapacity
+
+
+def _of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
+    """The amounts of one resource."""
+    return next(each for each in resources if each.resource == name)
+
+
+def _share(amounts: ResourceAmounts) -> str:
+    """``42%``; ``-`` where there is nothing to share."""
+    # Rounded down, as kubectl and the map do: what is not quite full must not be called so.
+    return "-" if amounts.utilization is None else f"{int(amounts.utilization)}%"
+
+
+def _fullness(amounts: ResourceAmounts) -> Tone:
+    return Tone.BAD if (amounts.utilization or 0) >= _ALMOST_FULL else Tone.PLAIN
+
+
+def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str:
+    """``4 on 2 cordoned nodes``."""
+    amount, nodes = rounded(stranded.amount), count_of(stranded.nodes, "node")
+    match stranded.cause:
+        case "cordoned":
+            return f"{amount} on {count_of(stranded.nodes, 'cordoned node')}"
+        case "tainted":
+            return f"{amount} on {nodes} tainted {stranded.detail}"
+        case "pods":
+            return f"{amount} on {nodes} without a free pod slot"
+        case "resource":
+            lacking = f"no {stranded.detail} left" if request is None else f"too little {stranded.detail} left"
+            return f"{amount} on {nodes} with {lacking}"
+        case "remainder":
+            return f"{amount} on {nodes} in pieces too small for one pod more"
+        case _:
+            return f"{amount} on {nodes}: {stranded.detail}"
+
+
+def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Iterator[Column[ResourceCapacity]]:
+    yield Column(header="RESOURCE", value=lambda each: each.resource)
+    if not is_narrow:
+        yield Column(header="ALLOCATABLE", value=lambda each: rounded(each.allocatable), is_number=True)
+    yield Column(header="REQUESTED", value=lambda each: rounded(each.requested, up=True), is_number=True)
+    yield Column(header="USED", value=_share, is_number=True, tone=_fullness)
+    yield Column(header="FREE", value=lambda each: rounded(each.free), is_number=True)
+    yield Column(
+        header="USABLE", value=lambda each: rounded(each.usable), is_number=True,
+        tone=lambda each: Tone.BAD if each.usable == "0" else Tone.PLAIN,
+    )  # fmt: skip
+    yield Column(
+        header="STRANDED",
+        value=lambda each: "; ".join(_stranded_text(part, report.request) for part in each.stranded),
+        readers=Readers.RECORDS,
+    )
+
+
+def _shown(report: CapacityReport) -> list[str]:
+    """The resources that get columns: cpu and memory, what the request names, and what else is asked for somewhere."""
+    asked = [each.resource for each in report.resources if each.requested != "0" and each.resource != "pods"]
+    return list(dict.fromkeys((*_ALWAYS, *(report.request or ()), *(name for name in asked if "/" in name))))
+
+
+def _fits(report: CapacityReport) -> list[Column[_Place]]:
+    if report.request is None:
+        return []
+    return [
+        Column(
+            header="FITS", value=lambda row: row.fits or 0, is_number=True,
+            tone=lambda row: Tone.GOOD if row.fits else Tone.BAD,
+        )
+    ]  # fmt: skip
+
+
+def _used(name: str, readers: Readers) -> Column[_Place]:
+    return Column(
+        header=f"{name.upper()}-USED", value=lambda row: _share(_of(row.resources, name)), is_number=True,
+        tone=lambda row: _fullness(_of(row.resources, name)), short=short_key(name).upper(), readers=readers,
+    )  # fmt: skip
+
+
+def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]:
+    """How much of a resource is taken and how much is left."""
+    return [
+        Column(
+            header=f"{name.upper()}-REQUESTED", value=lambda row: rounded(_of(row.resources, name).requested, up=True),
+            is_number=True, readers=used & Readers.RECORDS,
+        ),
+        _used(name, used),
+        Column(
+            header=f"{name.upper()}-FREE", value=lambda row: rounded(_of(row.resources, name).free), is_number=True,
+            short="FREE", readers=free,
+        ),
+    ]  # fmt: skip
+
+
+def _domain(report: CapacityReport, readers: Readers = Readers.ALL) -> Column[_Place]:
+    """The value, which may be empty, or that there is none."""
+    return Column(
+        header="DOMAIN", value=lambda row: None if row.domain is None else row.domain or EMPTY, readers=readers,
+        short=short_key(report.topology_key or "").upper(),
+    )  # fmt: skip
+
+
+_NODE: Column[NodeCapacity] = Column(header="NODE", value=lambda row: row.node)
+_DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
+
+
+def view(report: CapacityReport) -> View:
+    """Resources, domains and nodes; what holds blanks comes last in its row."""
+    names, fits = [*_shown(report), "pods"], _fits(report)
+    of_domains = [each for name in names for each in _amounts(name, used=Readers.RECORDS, free=Readers.RECORDS)]
+    of_nodes = [each for name in names for each in _amounts(name, used=Readers.PIPES, free=Readers.RECORDS)]
+    why: Column[NodeCapacity] = Column(header="WHY", value=lambda row: ", ".join(row.why))
+    nodes = Sheet(
+        title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, why], rows=report.node_rows,
+        readers=Readers.PIPES, is_answer=True, tone=_tone,
+    )  # fmt: skip
+    is_asked = report.request is not None
+    return View(
+        **about(report),
+        title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
+        sheets=[
+            Sheet(title="Resources", columns=list(_resource_columns(report)), rows=report.resources),
+            Sheet(
+                title="Domains", columns=[_domain(report), _DOMAIN_NODES, *fits, *of_domains], rows=report.domains,
+            ),
+            nodes,
+        ],
+        nodes=NodeFacts.of(
+            nodes, (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
+            "green has room for the pod, red has none" if is_asked else "",
+        ),
+        lines=lambda look: _lines(report, look),
+    )  # fmt: skip
+
+
+def _tone(node: NodeCapacity) -> Tone:
+    return Tone.PLAIN if node.fits is None else Tone.GOOD if node.fits else Tone.BAD
+
+
+def _whose(report: CapacityReport) -> str:
+    """`` for pods of cpu 2 tolerating gpu``; nothing where only totals are asked about."""
+    if report.pod is not None:
+        return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
+    said = "" if report.request is None else f" of {request_text(report.request)}"
+    if report.tolerated:
+        said += f" tolerating {', '.join(report.tolerated)}"
+    if report.node_selector:
+        said += f" on nodes with {', '.join(f'{key}={value}' for key, value in report.node_selector.items())}"
+    return said and f" for pods{said}"
+
+
+def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
+    yield from headline(view(report).title, report, look)
+    asked = report.request or ()
+    resources = [each for each in report.resources if each.allocatable != "0" or each.resource in asked]
+    yield from table(list(_resource_columns(report, is_narrow=aim(look) < _NARROW)), resources, look)
+    for each in report.resources:
+        # Where pod slots are left over, what is short of them is said already.
+        if each.stranded and each.resource != "pods":
+            said = ", ".join(_stranded_text(part, report.request) for part in each.stranded)
+            yield from wrapped([Cell(INDENT), cell(f"{each.resource} stranded: {said}")], look.width, HANGING)
+    if report.domains:
+        yield from _domains(report, look)
+    yield from _nodes(report, look)
+    yield from concluded(report.answer, look)
+
+
+def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
+    rows = list(report.domains)
+    if not look.in_full and len(rows) > _MAX_DOMAINS:
+        rows = sorted(rows, key=lambda each: -1 if each.fits is None else each.fits)[:_MAX_DOMAINS]
+    domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
+    nodes = [_DOMAIN_NODES] if aim(look) >= _NARROW else []
+    amounts = [each for name in _shown(report) for each in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
+    yield from table([domain, *_fits(report), *nodes, *amounts], rows, look)
+    yield from left_out(len(report.domains) - len(rows), short_key(report.topology_key or ""))
+
+
+def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
+    rows = sorted(report.node_rows, key=lambda each: (-_fullest(each), each.node))
+    if not look.in_full and len(rows) > _MAX_NODES:
+        rows = rows[:_SHOWN_OF_MANY]
+    columns: list[Column[NodeCapacity]] = [
+        *_fits(report),
+        *(_used(name, Readers.ALL) for name in _shown(report)),
+    ]
+    if aim(look) >= _NARROW:
+        columns.append(Column(header="PODS", value=_pods, is_number=True))
+    why: Column[NodeCapacity] = Column(
+        header="WHY-NOT" if report.request is None else "NO-MORE-FOR", value=lambda row: ", ".join(row.why), nothing="",
+        fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
+    )  # fmt: skip
+    names = [escaped(each.node) for each in rows]
+    needed = max(_LEAST_WHY, len(why.header)) + GAP if any(each.why for each in rows) else 0
+    domain = _domain(report)
+    beside = room_beside_columns([domain, *columns], rows, look) - needed
+    if report.topology_key is not None and max(map(len, names), default=0) + GAP <= beside:
+        columns.insert(0, domain)
+    room = room_beside_columns(columns, rows, look) - needed - GAP
+    short = dict(zip(names, fitted(names, max(room, _LEAST_NAME)), strict=True))
+    node = replace(_NODE, text=lambda row: short[escaped(row.node)])
+    yield from table([node, *columns, why], rows, look)
+    yield from legend(names, list(short.values()), look)
+    if left := len(report.node_rows) - len(rows):
+        others = sorted(report.node_rows, key=_fullest)[:left]
+        extremes = dict.fromkeys(f"{_fullest(each):.0f}%" for each in (others[0], others[-1]))
+        yield from left_out(left, "node", f", {' to '.join(extremes)} full")
+
+
+def _pods(node: NodeCapacity) -> str:
+    pods = _of(node.resources, "pods")
+    return f"{pods.requested}/{pods.allocatable}"
+
+
+def _fullest(node: NodeCapacity) -> float:
+    """What is taken of the resource that is scarcest there, in percent."""
+    return max((each.utilization or 0 for each in node.resources), default=0)

@@ -1,1 +1,0 @@
-"""What nodes have left, in each format."""
