@@ -11,6 +11,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.snapshot.snapshot import Snapshot
@@ -35,10 +36,10 @@ def taking_devices() -> None:
         def fresh(known: Snapshot = snapshot) -> Cluster:
             return Cluster.of(known.nodes, known.pods, known.objects)
 
-        first = median(seconds(partial(plugins.evaluate, fresh(), pod)) for _ in range(RUNS)) * 1000
+        first = median(seconds(partial(evaluate, plugins, fresh(), pod)) for _ in range(RUNS)) * 1000
         cluster = fresh()
-        plugins.evaluate(cluster, pod)
-        again = seconds(partial(plugins.evaluate, cluster, pod), RUNS) * 1000
+        evaluate(plugins, cluster, pod)
+        again = seconds(partial(evaluate, plugins, cluster, pod), RUNS) * 1000
         copies = nodes * DEVICES_PER_NODE // 4
         placement = seconds(partial(_place, Placing(plugins.prepare(cluster, pod)), copies)) * 1000 / copies
         target = f"   {against(first, TARGET, 'ms')}" if nodes == 100 else ""

@@ -10,6 +10,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -27,7 +28,7 @@ def evaluating() -> None:
         snapshot = Snapshot.from_objects(cluster(nodes))
         columns = seconds(partial(Cluster.of, snapshot.nodes, snapshot.pods))
         prepared = Cluster.of(snapshot.nodes, snapshot.pods)
-        evaluate = partial(plugins.evaluate, prepared, pod)
-        first, again = seconds(evaluate) * 1000, seconds(evaluate, RUNS) * 1000
+        ask = partial(evaluate, plugins, prepared, pod)
+        first, again = seconds(ask) * 1000, seconds(ask, RUNS) * 1000
         target = f"   {against(again, TARGETS[nodes], 'ms')}" if nodes in TARGETS else ""
         print(f"  {nodes:>6}{len(snapshot.pods):>9}{columns:>10.3f} s{first:>9.1f} ms{again:>9.1f} ms{target}")

@@ -30,6 +30,7 @@ from kubespread.planner.world.world import World
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile
 
 
@@ -85,7 +86,7 @@ def _scaled_down(
     skews = []
     for dealt in _deals(world, begun, deals):
         scale(dealt, candidate.workload, len(growth.present) - growth.surplus)
-        evaluation = plugins.evaluate(dealt.cluster, candidate.pod)
+        evaluation = evaluate(plugins, dealt.cluster, candidate.pod)
         skews.append(list(map(skew_now, constraint_reports(evaluation.states, evaluation.feasible))))
     gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
@@ -114,7 +115,7 @@ def _rolled_out(
     choices = zip(world.happenings.placed, world.happenings.choices, strict=True)
     new = [(pod, choice) for pod, choice in choices if world.book.owner_of(pod) == own]
     plugins = framework(profile)
-    evaluation = plugins.evaluate(world.cluster, candidate.pod)
+    evaluation = evaluate(plugins, world.cluster, candidate.pod)
     outcome = Outcome(
         growth.wanted,
         [choice for _, choice in new],

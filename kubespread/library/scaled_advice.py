@@ -28,7 +28,7 @@ from kubespread.planner.posed import Question
 from kubespread.planner.simulate import outcomes
 from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.preemption import has_lower
 from kubespread.snapshot.snapshot import Snapshot
@@ -167,6 +167,6 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
 def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
     """What is said of one more of them, where nothing else tells what could be changed."""
     try:
-        return framework(question.profile).evaluate(posed.cluster, question.pod)
+        return evaluate(framework(question.profile), posed.cluster, question.pod)
     except SchedulingError:
         return None

@@ -31,7 +31,7 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -146,7 +146,7 @@ class Trial:
     @cached_property
     def evaluation(self) -> Evaluation | None:
         """What every plugin says of the first replica on every node."""
-        return None if self.prepared is None else self.prepared.evaluation()
+        return None if self.prepared is None else evaluated(self.prepared)
 
     @cached_property
     def counted(self) -> Sequence[HardConstraint | SoftConstraint]:

@@ -21,7 +21,7 @@ from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -227,7 +227,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
     constraints = [each for place, each in enumerate(spec.topology_spread_constraints) if place != reason.position]
     pod = replace(evaluation.pod, spec=replace(spec, topology_spread_constraints=constraints))
     try:
-        return evaluation.prepared.framework.evaluate(evaluation.cluster, pod).feasible
+        return evaluate(evaluation.prepared.framework, evaluation.cluster, pod).feasible
     except SchedulingError:
         return np.zeros_like(reason.rejected)
 

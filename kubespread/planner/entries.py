@@ -20,7 +20,7 @@ from kubespread.planner.world.pod_book import PodKey
 from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
@@ -275,7 +275,7 @@ class _Daemons(Waiting):
         try:
             if self._counts_domains:
                 cluster = self._living.cluster
-                pinned = self.entry.plugins.evaluate(cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+                pinned = evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
                 if pinned.feasible[node]:
                     return Choice(node, int(pinned.total[node]), 1)
                 self._failed[node] = pinned.verdict(node)
@@ -291,12 +291,12 @@ class _Daemons(Waiting):
     def _choice_by_force(self, node: int) -> Choice | None:
         """The node once others are pushed away from it, None where that does not help."""
 
-        def evaluate() -> Evaluation:
+        def pinned() -> Evaluation:
             cluster = self._living.cluster
-            return self.entry.plugins.evaluate(cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+            return evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
 
         try:
-            if self._freed_node(evaluate) is None:
+            if self._freed_node(pinned) is None:
                 return None
         except SchedulingError:
             return None

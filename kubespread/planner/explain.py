@@ -29,7 +29,7 @@ from kubespread.planner.taints_policy import closed_minimums, taints_policy_hint
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
-from kubespread.scheduler.evaluation import Evaluation, PluginScore
+from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
 from kubespread.scheduler.plugin import Code, SchedulingError, State
 from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
@@ -67,7 +67,7 @@ def explain(
         notes=tuple(notes),
     )
     try:
-        evaluation = plugins.evaluate(cluster, pod)
+        evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows, details = _constraint_rows(evaluation, pods=pods), details_of(evaluation)

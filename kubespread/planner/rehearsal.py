@@ -29,6 +29,7 @@ from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
@@ -89,7 +90,7 @@ def stall_at_once(
     allowed = allowance(new, cluster.objects.resource_quotas)
     if allowed.copies is not None and allowed.copies <= len(on):
         return Stall(surge, allowed.refusal)
-    message = plugins.evaluate(cluster.after(Change(come=[(old, node) for node in on])), new).message
+    message = evaluate(plugins, cluster.after(Change(come=[(old, node) for node in on])), new).message
     return None if message is None else Stall(surge, message)
 
 

@@ -14,7 +14,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -93,6 +93,6 @@ def _honoring(pod: Pod, keys: Collection[str]) -> Pod:
 def _fitting(plugins: Framework, cluster: Cluster, pod: Pod) -> int:
     """How many nodes fit."""
     try:
-        return int(np.count_nonzero(plugins.evaluate(cluster, pod).feasible))
+        return int(np.count_nonzero(evaluate(plugins, cluster, pod).feasible))
     except SchedulingError:
         return 0

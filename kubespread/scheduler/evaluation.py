@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
     SKIP,
@@ -24,9 +26,6 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
-
-if TYPE_CHECKING:
-    from kubespread.scheduler.framework import Prepared
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -42,6 +41,24 @@ class PluginScore:
     @property
     def weighted(self) -> Counts:
         return self.normalized * self.weight
+
+
+def evaluate(framework: Framework, cluster: Cluster, pod: Pod) -> Evaluation:
+    """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
+    return evaluated(framework.prepare(cluster, pod))
+
+
+def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
+    """What follows from the states as they are now; without scores where only verdicts are asked for."""
+    framework = prepared.framework
+    verdicts, disabled = prepared.verdicts(framework.filters), prepared.verdicts(framework.disabled)
+    alone = {**verdicts, **disabled}
+    if prepared.nominated:
+        prepared.count_nominated(verdicts, alone)
+    evaluation = Evaluation(prepared, verdicts, alone)
+    if is_scored:
+        evaluation.run_scores({plugin.name: weight for plugin, weight in framework.scores})
+    return evaluation
 
 
 class Evaluation:

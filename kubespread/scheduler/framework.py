@@ -22,7 +22,6 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cycle_state import MissingState
-from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import (
     SKIP,
     SUCCESS,
@@ -115,10 +114,6 @@ class Framework:
             told["judged by"] = self
             cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
         return Prepared(self, cluster, pod)
-
-    def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
-        """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-        return self.prepare(cluster, pod).evaluation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,18 +296,7 @@ class Prepared:
                 )
         return judged
 
-    def evaluation(self, *, is_scored: bool = True) -> Evaluation:
-        """What follows from the states as they are now; without scores where only verdicts are asked for."""
-        verdicts, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
-        alone = {**verdicts, **disabled}
-        if self.nominated:
-            self._count_nominated(verdicts, alone)
-        evaluation = Evaluation(self, verdicts, alone)
-        if is_scored:
-            evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
-        return evaluation
-
-    def _count_nominated(self, verdicts: dict[str, Verdicts], alone: dict[str, Verdicts]) -> None:
+    def count_nominated(self, verdicts: dict[str, Verdicts], alone: dict[str, Verdicts]) -> None:
         """Judge nodes with the pods nominated to them first, then without (RunFilterPluginsWithNominatedPods).
 
         The second pass counts in ``verdicts`` only where every filter lets the node through the first; of a plugin

@@ -19,7 +19,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.visiting import heap_preorder
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
@@ -298,11 +298,11 @@ class Placing:
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
-        return self._as_it_stands().evaluation()
+        return evaluated(self._as_it_stands())
 
     def message(self) -> str | None:
         """Why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for it."""
-        judged = self._as_it_stands().evaluation(is_scored=False)
+        judged = evaluated(self._as_it_stands(), is_scored=False)
         return judged.message if self._candidates is None else judged.message_among(self._candidates)
 
     def _as_it_stands(self) -> Prepared:

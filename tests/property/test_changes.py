@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -30,16 +31,16 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
     except SchedulingError:
         return
     for step in range(data.draw(st.integers(1, 5))):
-        before = everything(prepared.evaluation())
+        before = everything(evaluated(prepared))
         change = data.draw(changes(world, others, step))
         moves = cluster.moves(change)
         after = cluster.after(change)
         followed = prepared.after(after, change, moves)
-        assert everything(prepared.evaluation()) == before
+        assert everything(evaluated(prepared)) == before
         rebuilt = Prepared(plugins, world.anew(), candidate)
-        assert everything(followed.evaluation()) == everything(rebuilt.evaluation())
+        assert everything(evaluated(followed)) == everything(evaluated(rebuilt))
         placing = following(placing, plugins, candidate, after, change, moves)
-        assert everything(placing.evaluation()) == everything(rebuilt.evaluation())
+        assert everything(placing.evaluation()) == everything(evaluated(rebuilt))
         fresh = Placing(plugins.prepare(world.anew(), candidate))
         assert outcome(placing) == outcome(fresh)
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
@@ -48,9 +49,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
             own = Change(come=[(candidate, choice.node)])
             followed = followed.after(after.after(own), own, after.moves(own))
             after = after.after(own)
-            assert everything(placing.evaluation()) == everything(
-                Prepared(plugins, world.anew(), candidate).evaluation()
-            )
+            assert everything(placing.evaluation()) == everything(evaluated(Prepared(plugins, world.anew(), candidate)))
         cluster, prepared = after, followed
 
 

@@ -18,6 +18,7 @@ from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import Data, hard, hosts, pod
@@ -211,7 +212,7 @@ def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, dat
         claims = by_hand.create(replica.pod, [*spec["volumeClaimTemplates"], *own])
         applicant = Applicant(living, replica.pod, PLUGINS)
         placing, anew = applicant.placing(), by_hand.anew()
-        expected = PLUGINS.evaluate(anew, replica.pod)
+        expected = evaluate(PLUGINS, anew, replica.pod)
         assert everything(placing.evaluation()) == everything(expected)
         assert attached(living.cluster) == attached(anew)
         best = placing.choose()

@@ -16,7 +16,7 @@ from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
@@ -52,7 +52,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
     """
     placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
-        anew = plugins.evaluate(cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
+        anew = evaluate(plugins, cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError, match=re.escape(anew.error)):

@@ -14,6 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import run
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -39,7 +40,7 @@ def one_by_one(profile: Framework, world: World, pods: Sequence[Pod], counts: Se
 def best(profile: Framework, world: World, pod: Pod) -> int | None:
     cluster = world.anew()
     try:
-        evaluation = profile.evaluate(cluster, pod)
+        evaluation = evaluate(profile, cluster, pod)
     except SchedulingError:
         return None
     if evaluation.error is not None or not evaluation.feasible.any():

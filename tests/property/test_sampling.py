@@ -13,7 +13,7 @@ import kubespread
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import Code, SchedulingError, Status, Verdicts
@@ -73,9 +73,9 @@ def test_searches_one_after_another_find_what_a_walk_finds(data: st.DataObject) 
         start = (start + looked_at) % count
 
 
-def evaluated(prepared: Prepared, found: Mask) -> Evaluation:
+def rejecting_others(prepared: Prepared, found: Mask) -> Evaluation:
     """As if one more filter rejected whatever was not found."""
-    evaluation = prepared.evaluation()
+    evaluation = evaluated(prepared)
     missed = Verdicts.rejecting(~found, Status(Code.UNSCHEDULABLE, ("not found",), "Sampling"))
     sampled = Evaluation(prepared, {**evaluation.verdicts, "Sampling": missed}, evaluation.verdicts)
     sampled.run_scores({plugin.name: weight for plugin, weight in prepared.framework.scores})
@@ -113,14 +113,14 @@ def test_placements_are_scored_as_if_a_filter_rejected_what_is_not_found(
     for _ in range(copies):
         anew = cluster.after(Change(come=[(question.candidate, node) for node in placed]))
         prepared = profile.prepare(anew, question.candidate)
-        everything = prepared.evaluation()
+        everything = evaluated(prepared)
         order = [position for position in anew.nodes.visiting.tolist() if everything.included[position]]
         fits = everything.feasible.tolist()
         found, looked_at = node_by_node(order, fits, start % max(1, len(order)), enough)
         start = (start + looked_at) % len(cluster)
         mask = np.zeros(len(cluster), dtype=np.bool_)
         mask[found] = True
-        sampled = evaluated(prepared, mask)
+        sampled = rejecting_others(prepared, mask)
         if everything.filter_error is not None or (found and sampled.error is not None):
             with pytest.raises(SchedulingError):
                 placing.choose(first_in_heap, search)

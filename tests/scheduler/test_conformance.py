@@ -19,6 +19,7 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, SchedulingError, State, Status, Verdicts
@@ -161,7 +162,7 @@ def test_scores_of_feasible_nodes_do_not_depend_on_what_stands_at_the_others(
 @settings(max_examples=100, deadline=None)
 def test_normalized_scores_of_feasible_nodes_are_within_0_and_100(profile: Framework, question: Question) -> None:
     try:
-        evaluation = profile.evaluate(question.cluster, question.candidate)
+        evaluation = evaluate(profile, question.cluster, question.candidate)
     except SchedulingError:
         return
     outside = {
@@ -233,7 +234,7 @@ def test_placing_says_after_each_placement_what_a_cluster_built_anew_says(
             Prepared(profile, world.anew(), candidate)
         return
     for _ in range(4):
-        anew = Prepared(profile, world.anew(), candidate).evaluation()
+        anew = evaluated(Prepared(profile, world.anew(), candidate))
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError) as raised:

@@ -14,6 +14,7 @@ import kubespread
 from kubespread.planner.details import _DETAIL_OF, details_of
 from kubespread.planner.reports.details import Detail, rounded
 from kubespread.scheduler import causes
+from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from tests.builders import hosts, node, pod, taint
@@ -329,7 +330,7 @@ WITHOUT_DETAILS = {"PodTopologySpread"}
 @settings(max_examples=150, deadline=None)
 def test_details_say_what_the_reasons_say(plugins: Framework, question: Question) -> None:
     try:
-        evaluation = plugins.evaluate(question.cluster, question.candidate)
+        evaluation = evaluate(plugins, question.cluster, question.candidate)
     except SchedulingError:
         return
     told, cluster = details_of(evaluation), evaluation.cluster
@@ -361,10 +362,10 @@ def test_causes_follow_changes_and_do_not_depend_on_which_nodes_are_asked_about(
     after = cluster.after(change)
     try:
         followed = plugins.prepare(cluster, question.candidate).after(after, change, cluster.moves(change))
-        evaluation = plugins.evaluate(after, question.candidate)
+        evaluation = evaluate(plugins, after, question.candidate)
     except SchedulingError:
         return
-    assert followed.evaluation().causes() == evaluation.causes()
+    assert evaluated(followed).causes() == evaluation.causes()
     for name, by_node in evaluation.causes().items():
         some = data.draw(st.permutations(sorted(by_node)))[:2]
         if some:

@@ -17,6 +17,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.dynamicresources.following import ledger_of
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
@@ -174,7 +175,7 @@ PROFILE = framework(default_profile())
 
 def said(cluster: Cluster, candidate: Pod) -> Any:
     """Everything that the plugin says of every node."""
-    evaluation = PROFILE.evaluate(cluster, candidate)
+    evaluation = evaluate(PROFILE, cluster, candidate)
     return (
         evaluation.message,
         [evaluation.verdict(at) for at in range(len(cluster))],
@@ -199,7 +200,7 @@ def placed(objects: list[Data], candidate: Data) -> Any:
     told = []
     for _ in range(6):
         told.append((said(cluster, one), sorted(ledger_of(cluster, Rules()).in_use)))
-        evaluation = PROFILE.evaluate(cluster, one)
+        evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None or not evaluation.feasible.any():
             break
         cluster = cluster.after(Change(come=[(one, int(evaluation.ranking[0]))]))
@@ -231,7 +232,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         placing.answers.follow(after, moves.node)
         placing.follow(after, moves)
         expected = said(after, one)
-        followed = prepared.evaluation()
+        followed = evaluated(prepared)
         assert (followed.message, [followed.verdict(at) for at in range(len(after))]) == expected[:2]
         shown = placing.evaluation()
         assert (shown.message, [shown.verdict(at) for at in range(len(after))]) == expected[:2]
@@ -264,7 +265,7 @@ def test_placing_copies_equals_judging_each_anew(objects: list[Data], candidate:
     one = admitted(snapshot, candidate)
     placing = Placing(PROFILE.prepare(cluster, one))
     for _ in range(6):
-        evaluation = PROFILE.evaluate(cluster, one)
+        evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None:
             assert placing.evaluation().error == evaluation.error
             return

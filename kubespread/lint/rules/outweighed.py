@@ -40,7 +40,7 @@ from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial
 from kubespread.planner.reports.check import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
 
@@ -65,7 +65,7 @@ def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> It
     if at is None or hard.count < placed.count:
         return
     copies = [(trial.subject.pod, node) for node in placed.nodes[:at]]
-    evaluation = trial.plugins.evaluate(trial.cluster.after(Change(come=copies)), trial.subject.pod)
+    evaluation = evaluate(trial.plugins, trial.cluster.after(Change(come=copies)), trial.subject.pod)
     scores = _scores(evaluation, placed.nodes[at])
     if scores:
         severity = Severity.INFO if skew == most + 1 else None

@@ -19,6 +19,7 @@ from kubespread.planner.honesty import not_modelled
 from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.parts import PodReference
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import Profile
@@ -42,7 +43,7 @@ def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile,
     """About one pod, admitted already. ``asker`` asks about the same pod and cluster."""
     report = blank(cluster, pod, plugins, profile)
     try:
-        evaluation = plugins.evaluate(cluster, pod)
+        evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         # Nothing is judged then, so nothing tells what could be changed.
         return Advised(msgspec.structs.replace(report, message=str(error)), {})

@@ -9,7 +9,7 @@ from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.reports.advise import Advice
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 
 
@@ -25,7 +25,7 @@ class _SamePlace:
             return None
         plugins, cluster = self._evaluation.prepared.framework, revised.dressed(self._evaluation.cluster)
         try:
-            evaluation = plugins.evaluate(cluster, revised.pod)
+            evaluation = evaluate(plugins, cluster, revised.pod)
         except SchedulingError:
             return Answer(0)
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))

@@ -15,6 +15,7 @@ from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.types import Edit
@@ -53,7 +54,7 @@ class OnePod:
         self._evaluated += 1
         cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
         try:
-            evaluation = self.plugins.evaluate(revised.dressed(cluster), revised.pod)
+            evaluation = evaluate(self.plugins, revised.dressed(cluster), revised.pod)
         except SchedulingError:
             return Answer(0)
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())

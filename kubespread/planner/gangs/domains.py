@@ -20,6 +20,7 @@ from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn
+from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError
@@ -112,7 +113,7 @@ def _counted(
     lacking = column.present & (in_domain[column.codes] < count)
     come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
     filled = entry.plugins.prepare(cluster.after(Change(come=come)) if come else cluster, entry.pod)
-    full = filled.evaluation(is_scored=False)
+    full = evaluated(filled, is_scored=False)
     return [
         DomainTrial(
             column.values[code],

@@ -17,6 +17,7 @@ from kubespread.questions.audit.effects import Effect, Exceeded
 from kubespread.questions.audit.report import Cause, PlacedAfresh
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Plugin, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -234,7 +235,7 @@ def _holding(afresh: Afresh, pods: OnNodes) -> str:
     cluster = afresh.cluster.after(Change(gone=afresh.pods))
     reasons: dict[int, str] = {}
     try:
-        evaluation = afresh.plugins.evaluate(cluster, afresh.template)
+        evaluation = evaluate(afresh.plugins, cluster, afresh.template)
         reasons = {node: ", ".join(evaluation.verdict(node).reasons) for _, node in pods}
     except SchedulingError:
         pass

@@ -49,6 +49,7 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
@@ -294,7 +295,7 @@ def _counted(asked: _Asked) -> CapacityReport:
     names = resource_names(cluster)
     names += [name for name in asked.request or () if name not in names]
     unasking = asking_for(asked.pod, {})
-    bare = obstacles(plugins.evaluate(cluster, unasking))
+    bare = obstacles(evaluate(plugins, cluster, unasking))
     full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
     conclusion = None
     if asked.request is None:
@@ -303,7 +304,7 @@ def _counted(asked: _Asked) -> CapacityReport:
         copied = Copies(plugins, asked.pod, asked.claimants, asked.binds)
         try:
             full = filled(cluster, copied)
-            evaluation = plugins.evaluate(full.cluster, asked.pod)
+            evaluation = evaluate(plugins, full.cluster, asked.pod)
             held_off = obstacles(evaluation)
             conclusion = None if full.copies.any() else bars(evaluation)
             tolerated = if_tolerated(cluster, copied, full.copies, compares=profile.version.has(COMPARISON_GATE))
@@ -395,7 +396,7 @@ def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str
     columns = np.stack([free(cluster, name) for name in names], axis=1)
     for row in _front(columns[nodes & (columns > 0).all(axis=1)]):
         requests = dict(zip(names, row, strict=True))
-        feasible = plugins.evaluate(cluster, asking_for(pod, requests)).feasible
+        feasible = evaluate(plugins, cluster, asking_for(pod, requests)).feasible
         where = np.flatnonzero(feasible)
         if len(where):
             yield LargestPod(

@@ -18,6 +18,7 @@ from kubespread.questions.capacity.report import IfTolerated
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -91,7 +92,7 @@ def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
     if asked.claimants is not None or asked.binds:
         return None
     prepared = asked.plugins.prepare(cluster, asked.pod)
-    if prepared.rejection is not None or prepared.nominated or prepared.evaluation().error is not None:
+    if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
         return None
     placing = Placing(prepared)
     if placing.order_matters:

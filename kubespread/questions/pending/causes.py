@@ -28,7 +28,7 @@ from kubespread.planner.world.world import World
 from kubespread.questions.pending.report import PendingFor
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.wording import count_of, short_key
 
@@ -63,7 +63,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     if scheduled is None:
         return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')
     try:
-        evaluation = scheduled[1].evaluate(world.cluster, waiting.template)
+        evaluation = evaluate(scheduled[1], world.cluster, waiting.template)
     except SchedulingError as error:
         return Waits("refused", str(error), str(error))
     message = evaluation.message or ""

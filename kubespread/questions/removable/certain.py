@@ -20,6 +20,7 @@ from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import Counted, SchedulingError
@@ -118,7 +119,7 @@ class Certain:
             prepared = plugins.prepare(world.cluster, known.template)
         except SchedulingError:
             return None
-        if prepared.rejection is not None or prepared.evaluation().filter_error is not None:
+        if prepared.rejection is not None or evaluated(prepared).filter_error is not None:
             return None
         hard: list[HardConstraint] = []
         for state in prepared.filter_states:
