@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
-    from kubespread.library.mapping import topology_map
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
@@ -27,11 +26,12 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
-    from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.questions.audit.answer import audit
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.capacity.answer import capacity
     from kubespread.questions.capacity.report import CapacityReport
+    from kubespread.questions.map.answer import topology_map
+    from kubespread.questions.map.report import TopologyMap
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.rebalance.answer import rebalance
@@ -121,7 +121,7 @@ _HOMES = {
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.questions.survive.report",
-    "TopologyMap": "kubespread.planner.reports.topology_map",
+    "TopologyMap": "kubespread.questions.map.report",
     "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
     "advise": "kubespread.library.advising",
@@ -139,7 +139,7 @@ _HOMES = {
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
-    "topology_map": "kubespread.library.mapping",
+    "topology_map": "kubespread.questions.map.answer",
     "upgrade": "kubespread.questions.upgrade.answer",
     "write_baseline": "kubespread.library.checking",
 }

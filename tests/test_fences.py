@@ -32,7 +32,8 @@ ROOMS: dict[str, set[str]] = {
     "lint": {"controllers", "planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
     "config": {"manifest", "kube"},
-    "views": {"planner.reports", "manifest.writer"},
+    # A page draws every answer on a map.
+    "views": {"planner.reports", "manifest.writer", "questions.map.report"},
     "controllers": {"kube"},
     "candidate": {"controllers", "manifest", "kube", "snapshot.snapshot", "snapshot.topology_keys"},
     "library": {

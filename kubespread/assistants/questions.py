@@ -116,19 +116,6 @@ class Play(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Map(PodQuestion, frozen=True, kw_only=True):
-    """About the whole cluster, where no workload is named."""
-
-    keys: Annotated[
-        list[Text],
-        Meta(
-            description="Topology keys that nodes are grouped by, the widest first (default: region, zone, racks and "
-            "the keys of the constraints)."
-        ),
-    ] = []
-    selector: _Selector = ""
-
-
 class Check(Question, frozen=True, kw_only=True):
     manifest: Annotated[
         str | None, Meta(description="Manifests to check, as text (default: the workloads of the cluster).")

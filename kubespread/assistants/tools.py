@@ -17,7 +17,6 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.scenario.text import parse_step
@@ -86,14 +85,6 @@ def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.
     first = () if asked.manifest is None else (Step("apply the manifest", Apply((manifest_of(asked.manifest),))),)
     scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
-
-
-def _map(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Map) -> TopologyMap:
-    pod = None if asked.manifest is None and asked.workload is None else workload_of(asked)
-    return kubespread.topology_map(
-        snapshot, pod, scheduler,
-        keys=asked.keys, selector=asked.selector, name=asked.name, namespace=asked.namespace, set=asked.set,
-    )  # fmt: skip
 
 
 def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
@@ -174,14 +165,6 @@ _TOOLS = {
             questions.Compare,
             CompareReport,
             _compare,
-        ),
-        Tool(
-            "map",
-            "The topology: domains within domains, their nodes and how full these are, and where the pods of a "
-            "workload run with the skew of each node's domain.",
-            questions.Map,
-            TopologyMap,
-            _map,
         ),
     )
 }

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from enum import StrEnum
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
+from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
@@ -19,7 +20,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import WorkloadOptions
-from kubespread.cli.pod import check_asked
+from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import UsageError
@@ -29,7 +30,7 @@ from kubespread.views.formats import writers_of
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
-Value = Callable[[Mapping[str, Any], "Snapshot"], Any]
+Typed = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,19 @@ class _Field:
     """One field of a question on the command line."""
 
     parameters: tuple[_Parameter, ...]
-    value: Value
-    """What the field is, from what was typed, and the cluster that was opened."""
-    early: Callable[[Mapping[str, Any], ClusterOptions, SchedulerOptions], Any] | None = None
-    """The same where that is known, and found to be wrong, before a cluster is read."""
+    value: Callable[[Typed, ClusterOptions, SchedulerOptions], Any]
+    """What the field is, from what was typed, before a cluster is read."""
+    late: Callable[[Typed, Snapshot], Any] | None = None
+    """The same where only the cluster tells."""
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     """The function behind the command, as `grouped` reads it."""
-    found = {each.name: _field(each.name, kind, option, each.default) for each, kind, option in options_of(question)}
+    found = {
+        each.name: _field(each.name, kind, option, each.default)
+        for each, kind, option in options_of(question)
+        if option.is_typed
+    }
     # The flags of drains are edits' flags too.
     own = {each.name for each in fields(EditedClusterOptions)}
     shared, asked = ([
@@ -78,13 +83,14 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
         typed = {each.name: getattr(source if each.name in own else asked, each.name)
                  for one in found.values() for each in one.parameters}  # fmt: skip
-        known = {name: each.early(typed, source, scheduling) for name, each in found.items() if each.early is not None}
+        question_asked = question(**{name: each.value(typed, source, scheduling) for name, each in found.items()})
         opened = open_cluster(source, quiet=speaking.quiet)
-        question_asked = question(**{name: each.value(typed, opened) for name, each in found.items()} | known)
+        told = {name: each.late(typed, opened) for name, each in found.items() if each.late is not None}
+        question_asked = structs.replace(question_asked, **told)
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-        writer, look = writers[answering.written.name], answering.look(in_full=question_asked.is_in_full)
+        writer, look = writers[answering.written.name], question_asked.shown(answering.look())
         return answering.give(question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer)
 
     command.__doc__ = question.__doc__
@@ -104,17 +110,17 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     if isinstance(option, Namespace):
         return _namespace(name, option)
     if isinstance(option, Workload):
-        return _workload(option)
+        return _manifest(option) if option.names else _pods(option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
-        parameter = _Parameter(denied, _flag(f"--no-{name.replace('_', '-')}", option.denied(), option), False)
-        return _Field((parameter,), lambda typed, _: not typed[denied])
+        parameter = _Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
+        return _Field((parameter,), lambda typed, *_: not typed[denied])
     if kind is bool:
         return _Field(
-            (_Parameter(name, _flag(_names(name, option)[0], option.help, option), default),),
-            lambda typed, _: typed[name],
+            (_Parameter(name, _flag(_names(name, option), option.help, option), default),),
+            lambda typed, *_: typed[name],
         )
     repeats = get_origin(kind) is tuple
     single: Any = get_args(kind)[0] if repeats or isinstance(kind, UnionType) else kind
@@ -129,7 +135,7 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     nothing: Any = () if repeats else default
     return _Field(
         (_Parameter(name, annotation, None if repeats or default == "" else default),),
-        lambda typed, _: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
+        lambda typed, *_: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
     )
 
 
@@ -141,29 +147,44 @@ def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
     named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
     given = ((by_place, placed), (name, named))
 
-    def value(typed: Mapping[str, Any], *_: Any) -> Any:
+    def value(typed: Typed, *_: Any) -> Any:
         if not (said := typed[by_place] or typed[name]):
             raise UsageError(option.missing)
         return said
 
-    return _Field(
-        tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value, value
-    )
+    return _Field(tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value)
 
 
-def _workload(option: Option) -> _Field:
+def _manifest(option: Option) -> _Field:
     """One manifest or KIND/NAME, as an option."""
 
-    def value(typed: Mapping[str, Any], *_: Any) -> Any:
-        return () if typed["filename"] is None else (typed["filename"],)
-
-    def early(typed: Mapping[str, Any], _: ClusterOptions, scheduling: SchedulerOptions) -> Any:
-        if value(typed):
-            check_asked(value(typed), WorkloadOptions(), scheduling)
-        return value(typed)
+    def value(typed: Typed, _: ClusterOptions, scheduling: SchedulerOptions) -> tuple[str, ...]:
+        pods = () if typed["filename"] is None else (typed["filename"],)
+        if pods:
+            check_asked(pods, WorkloadOptions(), scheduling)
+        return pods
 
     declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
-    return _Field((_Parameter("filename", Annotated[str | None, declared], None),), value, early)
+    return _Field((_Parameter("filename", Annotated[str | None, declared], None),), value)
+
+
+def _pods(option: Option, *, is_optional: bool) -> _Field:
+    """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
+
+    def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
+        asked = WorkloadOptions(
+            typed["filename"], typed["kustomize"], typed["recursive"], typed["template_path"], typed["namespace"],
+            typed["named"], typed["settings"],
+        )  # fmt: skip
+        is_given = bool(typed["pod"] or asked.filename or asked.kustomize)
+        pods = pods_asked_about(typed["pod"], asked, source.sources) if is_given or not is_optional else ()
+        check_asked(pods, asked, scheduling)
+        return tuple(pods)
+
+    place = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
+    hints = get_type_hints(WorkloadOptions, include_extras=True)
+    shared = (_Parameter(name, hints[name], None) for name in ("filename", "kustomize"))
+    return _Field((_Parameter("pod", Annotated[list[str] | None, place], None), *shared), value)
 
 
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
@@ -200,12 +221,13 @@ def _namespace(name: str, option: Option) -> _Field:
     )  # fmt: skip
     return _Field(
         parameters,
+        lambda typed, *_: typed[name],
         lambda typed, cluster: None if typed[everywhere] else typed[name] or cluster.origin.namespace or "default",
     )
 
 
-def _flag(name: str, text: str, option: Option) -> Any:
-    return Annotated[bool, typer.Option(name, help=text, rich_help_panel=option.heading)]
+def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:
+    return Annotated[bool, typer.Option(*names, help=text, rich_help_panel=option.heading)]
 
 
 def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:

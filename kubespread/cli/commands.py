@@ -56,7 +56,7 @@ _COMMANDS: dict[str, _Command | None] = {
     ),
     "survive": None,
     "upgrade": None,
-    "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
+    "map": None,
     "rebalance": None,
     "capacity": None,
     "removable": None,

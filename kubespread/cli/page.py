@@ -42,12 +42,11 @@ def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, sched
     if path is None:
         return
     import kubespread
-    from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.snapshot.replacing import replacing
     from kubespread.views.page.writing import write_page as page
 
-    drawn: TopologyMap | None = None
-    if isinstance(answer, TopologyMap):
+    drawn: kubespread.TopologyMap | None = None
+    if isinstance(answer, kubespread.TopologyMap):
         drawn = answer
     elif cluster is not None:
         drawn = kubespread.topology_map(cluster, None, scheduler, **_marking(answer))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, ge
 import msgspec
 
 if TYPE_CHECKING:
+    from kubespread.candidate.sources import Choosing
     from kubespread.controllers.drain import DrainFlags
     from kubespread.questions.scene import Scene
+    from kubespread.views.look import Look
 
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,6 +37,8 @@ class Option:
     heading: str | None = None
     """The part of the help it stands in."""
     least: int | None = None
+    is_typed: bool = True
+    """Whether the command line has it."""
     is_for_scripts: bool = False
     """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
     is_path: bool = False
@@ -72,7 +76,7 @@ def options_of(question: type[Question[Any]]) -> Iterator[tuple[msgspec.structs.
     hints = get_type_hints(question, include_extras=True)
     fields = [each for each in msgspec.structs.fields(question) if get_origin(hints[each.name]) is Annotated]
     said = ((each, *get_args(hints[each.name])) for each in fields)
-    yield from sorted(said, key=lambda field: not isinstance(field[2], Argument))
+    yield from sorted(said, key=lambda field: not isinstance(field[2], Argument | Workload))
 
 
 def asks(question: type[Question[Any]]) -> Callable[[F], F]:
@@ -130,10 +134,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""
         return None if self.verdict_counts else True
 
-    @property
-    def is_in_full(self) -> bool:
-        """Whether the answer is shown in full, as -v has it."""
-        return False
+    def shown(self, look: Look) -> Look:
+        """How a terminal shows the answer."""
+        return look
 
     @property
     def names_in(self) -> str | None:
@@ -187,6 +190,51 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         from kubespread.controllers.drain import DrainFlags
 
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
+
+
+class PodQuestion(Question[A], frozen=True, kw_only=True):
+    """A question about what a manifest or a workload of the cluster makes, which is its ``pods``."""
+
+    pods: tuple[Any, ...] = ()
+    recursive: Annotated[bool, Option("Also read subdirectories.", ("-R", "--recursive"), is_path=True)] = False
+    template_path: Annotated[
+        str,
+        Option(
+            "Path of the pod template in kinds unknown to kubespread (default: spec.template).", metavar="PATH",
+            is_path=True,
+        ),
+    ] = ""  # fmt: skip
+    namespace: Annotated[
+        str | None, Option("Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME")
+    ] = None
+    named: Annotated[
+        str | None,
+        Option("Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).", ("--name",), "NAME"),
+    ] = msgspec.field(default=None, name="name")
+    settings: Annotated[
+        tuple[str, ...],
+        Option(
+            "Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
+            "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
+            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, "
+            "nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
+            "priorityClassName=NAME, replicas=N.",
+            ("--set",), "FIELD=VALUE",
+        ),
+    ] = msgspec.field(default=(), name="set")  # fmt: skip
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace
+
+    @property
+    def choosing(self) -> Choosing:
+        """Which of the workloads in ``pods`` is meant."""
+        from kubespread.candidate.sources import Choosing
+
+        return Choosing(
+            self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True
+        )
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ QUESTIONS = {
     "rebalance": "Rebalance",
     "audit": "Audit",
     "capacity": "Capacity",
+    "map": "Map",
     "pending": "Pending",
     "removable": "Removable",
     "survive": "Survive",

@@ -16,7 +16,6 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.questions.registry import QUESTIONS, question
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -34,7 +33,6 @@ FILES: dict[str, type[Report]] = {
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
-    "topology-map.json": TopologyMap,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }
 

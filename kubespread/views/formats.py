@@ -21,7 +21,6 @@ ReportKind = Literal[
     "play",
     "check",
     "advise",
-    "map",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -64,7 +63,6 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.screen", "a picture"),
                 "compare": Writer("compare.table", "a table"),
                 "play": Writer("play.screen", "tables"),
-                "map": Writer("map.table", "a map"),
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
             },
@@ -86,7 +84,6 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
                 "play": Writer("play.plain", "columns"),
-                "map": Writer("map.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
             },
@@ -109,7 +106,6 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "play": Writer("play.as_csv"),
-                "map": Writer("map.as_csv"),
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
             },

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.views.documents import Answer
 from kubespread.views.view import View
 
@@ -30,7 +30,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "ExplainReport": Teller("explain"),
     "PlayReport": Teller("play", has_frames=True),
     "SimulateReport": Teller("simulate", is_of_several=True),
-    "TopologyMap": Teller("map"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
 _ANY = Teller("plain_data")

@@ -86,6 +86,8 @@ class Column(Generic[R_contra]):
     readers: Readers = Readers.ALL
     short: str = ""
     """The header on a terminal, where the whole one is too wide for it."""
+    title: str = ""
+    """The header on a page, where that is a name of somebody else's."""
     fit: Fit = Fit.WHOLE
     least: int = 12
     """How narrow a terminal may make it, in columns."""
@@ -151,7 +153,7 @@ class Sheet(Generic[R]):
         tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
-            [each.header.replace("-", " ").capitalize() for each in columns],
+            [each.title or each.header.replace("-", " ").capitalize() for each in columns],
             [Row([each.said(row) for each in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
             self.is_detail,
         )

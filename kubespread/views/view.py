@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase

@@ -6,7 +6,7 @@ import pytest
 
 import kubespread
 from kubespread import TopologyMap, UsageError
-from kubespread.planner.reports.topology_map import Load, MapDomain, MapNode
+from kubespread.questions.map.report import Load, MapDomain, MapNode
 from tests.builders import Data, hard, node, pod, taint
 from tests.planner.world.clusters import deployment
 

@@ -77,7 +77,7 @@ NEEDS = {
 """What does nothing without another option, where a command has that."""
 _WORKLOAD = ("pod", "filename", "kustomize")
 IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("map", "name"): _WORKLOAD,
+    ("map", "named"): _WORKLOAD,
     ("map", "settings"): _WORKLOAD,
     ("map", "namespace"): (*_WORKLOAD, "evict", "delete_pods", "scale"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.question import Argument, Option, WorkloadsQuestion
@@ -9,6 +10,7 @@ from kubespread.questions.question import Argument, Option, WorkloadsQuestion
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.scene import Scene
+    from kubespread.views.look import Look
 
 
 class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
@@ -74,6 +76,5 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     def is_yes(self, report: AuditReport) -> bool:
         return not report.count("violated")
 
-    @property
-    def is_in_full(self) -> bool:
-        return self.why
+    def shown(self, look: Look) -> Look:
+        return replace(look, in_full=look.in_full or self.why)

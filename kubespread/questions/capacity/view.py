@@ -123,7 +123,7 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
         _used(name, used),
         Column(
             header=f"{name.upper()}-FREE", value=lambda row: rounded(_of(row.resources, name).free), is_number=True,
-            short="FREE", readers=free,
+            short="FREE", readers=free, title=f"{name} free",
         ),
     ]  # fmt: skip
 

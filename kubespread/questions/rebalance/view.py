@@ -11,7 +11,7 @@ from dataclasses import replace
 from shlex import quote
 
 from kubespread.planner.reports.parts import letter
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.rebalance.report import (
     DeschedulerReport,
     DeschedulerRound,

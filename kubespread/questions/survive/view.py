@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.happened import NodeEviction, eviction_order
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kubespread.planner.reports.happened import GonePod, Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import rollout_sentence
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.views.accounts.rollouts import pass_frames
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.play.rows import unmade, worst_skew

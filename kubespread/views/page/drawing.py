@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kubespread.planner.reports.topology_map import MapNode, TopologyMap
+from kubespread.questions.map.report import MapNode, TopologyMap
 from kubespread.wording import EMPTY, short_key
 
 WIDTH = 1200

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.map.states import is_closed
+from kubespread.questions.map.report import TopologyMap, is_closed
 from kubespread.views.page.drawing import cell_size
 from kubespread.views.page.markup import text
 from kubespread.views.page.picture import SHADES, is_judged, joining_nodes

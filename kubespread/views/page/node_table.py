@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.topology_map import MapNode, TopologyMap
+from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.views.aligned import NONE
-from kubespread.views.map.states import states_in_full
 from kubespread.views.page.parts import cells, foldable
 from kubespread.views.page.picture import NOT_YET, is_marking, pods_before
 from kubespread.views.sheet import Row

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.topology_map import TopologyMap, node_load, percent
+from kubespread.questions.map.report import (
+    JOINED,
+    TopologyMap,
+    is_closed,
+    node_load,
+    percent,
+    state_word,
+    states_in_full,
+)
 from kubespread.views.layout import cut_middle
-from kubespread.views.map.states import JOINED, is_closed, state_word, states_in_full
 from kubespread.views.names import fitted
 from kubespread.views.page.drawing import Box, CellSize, cell_size, drawn
 from kubespread.views.page.markup import text

@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.map.report import TopologyMap
 from kubespread.views.documents import Answer, document
 from kubespread.views.page import legend, parts
 from kubespread.views.page.markup import data, shown, text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.parts import (
     ClusterReference,
@@ -120,6 +120,9 @@ def fullest(load: tuple[Load, ...]) -> Load | None:
     return max(known, key=lambda each: each.percent or 0, default=None)
 
 
+CLOSING = ("cordoned", "not ready")
+"""What keeps pods away whatever they tolerate; anything else in `MapNode.closed` is a taint."""
+JOINED = "joined"
 _NAMED = 3
 
 
@@ -186,3 +189,25 @@ def node_load(node: MapNode) -> str:
 def is_violated(constraint: ConstraintReport, skew: int) -> bool:
     """Whether pods are further apart than a hard constraint lets new ones be."""
     return constraint.is_hard and skew > constraint.max_skew
+
+
+def is_closed(states: Sequence[str]) -> bool:
+    """Whether the node takes no new pods in general; one that is only tainted takes those that tolerate it."""
+    return any(state in CLOSING for state in states)
+
+
+def state_words(node: MapNode) -> str:
+    """``cordoned``, ``not ready``, or that it is tainted; and whether an edit added it."""
+    states = [part for part in node.closed if part in CLOSING] or (["tainted"] if node.closed else [])
+    return ", ".join([*states, *([JOINED] if node.joined else [])])
+
+
+def state_word(node: MapNode) -> str:
+    """The one that matters most, where there is room for one; page.js has the same."""
+    words = state_words(node).split(", ")
+    return next((word for word in ("not ready", "cordoned", JOINED) if word in words), words[0])
+
+
+def states_in_full(node: MapNode) -> str:
+    """The same with every taint."""
+    return ", ".join([*node.closed, *([JOINED] if node.joined else [])])

@@ -9,15 +9,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.sources import PodGiven
+from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.selector import Selector
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import Selector, SelectorError
+from kubespread.kube.selector_text import parse_selector
 from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
+from kubespread.library.choosing import given_pods
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import Resolved, resolve
 from kubespread.planner.details import canonical
 from kubespread.planner.explain import constraint_reports, counted_constraints
 from kubespread.planner.node_states import closing_states
 from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.topology_map import Load, MapDomain, MapNode
+from kubespread.planner.skew import skew_now
+from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.map.question import Map
+from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts
 from kubespread.scheduler.framework import Framework
@@ -26,10 +43,130 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 
-_USUAL, PODS = ("cpu", "memory"), "pods"
+_USUAL, _PODS = ("cpu", "memory"), "pods"
 _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
 _RACK = "rack"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is drawn."""
+
+    snapshot: Snapshot
+    """After its edits."""
+    cluster: Cluster
+    marked: Marked
+    candidate: Candidate | None = None
+    gaps: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@asks(Map)
+def topology_map(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven] | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    keys: Sequence[str] = (),
+    selector: str = "",
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+) -> TopologyMap:
+    """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
+
+    ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods where it
+    has none. Raises ManifestError, SnapshotError and UsageError.
+    """
+    asked = Map(
+        pods=() if pod is None else tuple(given_pods(pod)), keys=tuple(keys), selector=selector, named=name,
+        namespace=namespace, recursive=recursive, template_path=template_path, settings=tuple(set),
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler)
+
+
+def answer(asked: Map, scene: Scene) -> TopologyMap:
+    """The cluster by itself, or around the pods that are asked about."""
+    if asked.pods and asked.selector:
+        raise UsageError("name a workload or mark pods by a selector, not both")
+    drawn = _of(_resolved(asked, scene)) if asked.pods else _whole(asked, scene)
+    given = [full_topology_key(key, drawn.snapshot.nodes) for key in asked.keys]
+    check_topology_keys(given, drawn.snapshot.nodes, ())
+    levels = given or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
+    if len(dict.fromkeys(levels)) < len(levels):
+        raise UsageError("every topology key can be given only once")
+    were, are = ({node.metadata.name for node in each.nodes} for each in (scene.snapshot, drawn.snapshot))
+    drawing, candidate = Drawing(drawn.cluster, levels, drawn.marked, are - were), drawn.candidate
+    return TopologyMap(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        namespace=None if candidate is None else candidate.pod.metadata.namespace,
+        workload=None if candidate is None else _name(candidate),
+        selector=drawn.marked.selector,
+        keys=tuple(levels),
+        resources=drawing.resources,
+        constraints=tuple(drawn.marked.constraints),
+        skew=tuple(map(skew_now, drawn.marked.constraints)),
+        domains=tuple(drawing.domains()),
+        nodes=tuple(drawing.nodes()),
+        load=drawing.load(),
+        pending=sum(is_active(pod) and not pod.spec.node_name for pod in drawn.snapshot.pods),
+        left=tuple(sorted(were - are)),
+        gaps=tuple(dict.fromkeys((*drawn.gaps, *drawn.cluster.assumed))),
+        notes=drawn.notes,
+    )
+
+
+def _resolved(asked: Map, scene: Scene) -> Resolved:
+    return resolve(scene.snapshot, asked.pods, scene.scheduler, asked.choosing, settings=asked.settings)
+
+
+def _whole(asked: Map, scene: Scene) -> _Asked:
+    """The cluster by itself."""
+    now = scene.now
+    cluster, marked = Cluster.of(now.nodes, as_counted(now.pods, scene.release), now.objects), Marked()
+    if text := asked.selector:
+        namespace = asked.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        try:
+            marked = selected(cluster, namespace, parse_selector(text))
+        except SelectorError as error:
+            raise UsageError(f"selector {text!r}: {error}") from error
+    return _Asked(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
+
+
+def _of(asked: Resolved) -> _Asked:
+    candidate, cluster = asked.candidates[0], _cluster_with(asked)
+    marked = Marked.of(cluster, candidate.pod, framework(asked.profiles[0]), _own(asked, cluster))
+    gaps = (*asked.lacking, *candidate.gaps)
+    return _Asked(asked.snapshot, cluster, marked, candidate, gaps, candidate.notes)
+
+
+def _cluster_with(asked: Resolved) -> Cluster:
+    """The cluster with a pod that is asked about, if it runs: it is not to be placed again."""
+    if not asked.candidates[0].is_stored:
+        return asked.cluster
+    pods = as_counted(asked.snapshot.pods, asked.version)
+    return Cluster.of(asked.snapshot.nodes, pods, asked.cluster.objects)
+
+
+def _own(asked: Resolved, cluster: Cluster) -> list[Pod]:
+    """The pods of the workload, and a pod by itself, that run in ``cluster``."""
+    candidate, running = asked.candidates[0], cluster.running.pods
+    if candidate.workload is None:
+        return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
+    replica_sets = asked.snapshot.objects.replica_sets
+    return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
+
+
+def _name(candidate: Candidate) -> str:
+    if candidate.workload is None:
+        return f"Pod/{candidate.pod.metadata.name}"
+    return f"{candidate.workload.kind}/{candidate.workload.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +257,7 @@ class Drawing:
         """cpu, memory and pods, and what else some pod requests."""
         requested = self.cluster.running.taken.requested
         others = sorted(name for name, amounts in requested.items() if name not in _USUAL and amounts.any())
-        return (*_USUAL, *others, PODS)
+        return (*_USUAL, *others, _PODS)
 
     def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:
         """Of the nodes at ``positions`` together, of all where it is None."""
@@ -135,7 +272,7 @@ class Drawing:
         taken, nodes = self.cluster.running.taken, self.cluster.nodes
         none = np.zeros(len(self.cluster), dtype=np.int64)
         for name in self.resources:
-            if name == PODS:
+            if name == _PODS:
                 yield name, taken.pod_count, nodes.allowed_pods
             else:
                 yield name, taken.requested.get(name, none), nodes.allocatable.get(name, none)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.topology_map import Load, MapNode, TopologyMap, difference, fullest
+from kubespread.questions.map.report import Load, MapNode, TopologyMap, difference, fullest, is_closed
 from kubespread.views.look import MapBy
-from kubespread.views.map.states import is_closed
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ZONE = "zone"

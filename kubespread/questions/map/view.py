@@ -1,0 +1,391 @@
+"""A map: domains as boxes, nodes as cells, pods as marks, in the width of the terminal; elsewhere a row a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby, zip_longest
+from math import ceil
+
+from kubespread.escaping import escaped
+from kubespread.questions.map.levels import Levels, levels_of, title_of
+from kubespread.questions.map.report import MapDomain, MapNode, TopologyMap, is_closed, percent, state_words
+from kubespread.views.accounts.spread import asked_bars
+from kubespread.views.aligned import NONE
+from kubespread.views.arithmetic import letter
+from kubespread.views.flow import HANGING, aim, flowed
+from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_end, cut_middle, width_of, wrapped
+from kubespread.views.look import Look, MapBy
+from kubespread.views.names import fitted, said_once
+from kubespread.views.screen import concluded, headline
+from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.view import NodeFacts, View, about
+from kubespread.wording import EMPTY, count_of, short_key
+
+_MAX_NAMED = 60
+_MAX_LINES = 12
+_LEAST_NAME, _LEAST_CELLS, _MOST_LABEL = 12, 22, 12
+_CLOSED_BY = "cordoned, not ready or tainted"
+_FRAME = 4
+"""How many columns a box takes besides what is in it."""
+_GAP = 1
+_DOT = len(" · ")
+MARK = "●"
+NOBODY, CLOSED = "∙", "x"
+_RAMP = "▁▂▃▄▅▆▇█"
+_HIGH, _FULL = 75, 90
+_WARN = "33"
+"""Yellow."""
+_MAX_MARKS, _BAR, _DIGITS = 6, 8, 10
+
+
+def view(report: TopologyMap) -> View:
+    """A row a node, what keeps pods away last; how full it is every map shows."""
+    nodes = Sheet(
+        title="Nodes", columns=list(_node_columns(report)), rows=report.nodes, readers=Readers.PIPES, is_answer=True
+    )
+    counted = count_of(len(report.nodes), "node")
+    whose = (
+        report.workload and f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {counted}"
+    )
+    limits = zip(report.skew, report.constraints, strict=True)
+    seen = View(
+        **about(report),
+        title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
+        sheets=[
+            nodes,
+            Sheet(
+                title="Domains", columns=list(_domain_columns(report)), rows=report.domains, readers=Readers.PAGES
+            ),
+        ],
+        nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
+        bars=[asked_bars(each, place, one_more=False) for place, each in enumerate(report.constraints)],
+        lines=lambda look: _lines(report, look),
+    )  # fmt: skip
+    # Soft constraints are no part of the verdict.
+    return replace(seen, tone=Tone.WARN if any(skew > each.max_skew for skew, each in limits) else Tone.GOOD)
+
+
+def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
+    yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
+    yield Column(header="NODE", value=lambda node: node.name)
+    yield Column(header="RUNNING", value=lambda node: node.pods, readers=Readers.PIPES)
+    if report.workload is not None:
+        yield Column(header="MARKED", value=lambda node: len(node.marked), readers=Readers.PIPES)
+    for place, resource in enumerate(report.resources):
+        yield _share(short_key(resource), place, Readers.PIPES)
+    for place, each in enumerate(report.constraints):
+        yield _skew(short_key(each.topology_key), place)
+    yield Column(
+        header="CLOSED", value=lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES
+    )
+
+
+def _domain_columns(report: TopologyMap) -> Iterator[Column[MapDomain]]:
+    yield from (_label(key, place, Readers.PAGES) for place, key in enumerate(report.keys))
+    yield count("NODES", lambda domain: domain.nodes)
+    yield count("PODS", lambda domain: domain.pods)
+    if report.workload is not None:
+        yield count("MARKED", lambda domain: domain.marked)
+    for place, resource in enumerate(report.resources):
+        yield _share(f"{resource} requested", place, Readers.PAGES)
+
+
+def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
+    """A domain has none of the keys within its own."""
+
+    def value(row: MapNode | MapDomain) -> str | None:
+        return next(("" if each is None else each or EMPTY for each in row.path[place : place + 1]), None)
+
+    def text(row: MapNode | MapDomain) -> str:
+        said = value(row)
+        return "" if said is None else said or NONE
+
+    name = short_key(key)
+    return Column(header=name.upper(), value=value, text=text, readers=readers, title=name)
+
+
+def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
+    def value(row: MapNode | MapDomain) -> str | None:
+        percentage = row.load[place].percent
+        return None if percentage is None else f"{percentage}%"
+
+    return Column(header=name.upper(), value=value, readers=readers, title=name)
+
+
+def _skew(key: str, place: int) -> Column[MapNode]:
+    header = f"SKEW-{letter(place)}-{key.upper()}"
+    return Column(header=header, value=lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
+
+
+def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` draws every node."""
+    drawing = _Drawing(report, look)
+    yield from _title(report, look)
+    for heading, boxes in drawing.levels.headed():
+        if heading:
+            yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
+        yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
+    if look.headers:
+        yield from flowed([[cell(said, DIM)] for said in drawing.legend()], look)
+    yield from concluded(report.answer, look, others="")
+
+
+def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
+    nodes, pods = count_of(len(report.nodes), "node"), count_of(report.pods, "pod")
+    if report.workload is None:
+        return headline(f"{nodes}, {pods}", report, look)
+    holding = sum(bool(node.marked) for node in report.nodes)
+    said = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
+    return headline(report.workload, report, look, said)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """One map in one width."""
+
+    report: TopologyMap
+    look: Look
+
+    @cached_property
+    def levels(self) -> Levels:
+        return levels_of(self.report, most_groups=None if self.is_named else _MAX_LINES)
+
+    @cached_property
+    def is_named(self) -> bool:
+        return len(self.report.nodes) <= _MAX_NAMED
+
+    @cached_property
+    def shades(self) -> Shades:
+        return Shades(self.report, self.look.map_by)
+
+    @cached_property
+    def columns(self) -> tuple[int, int]:
+        """How many boxes stand side by side, and how wide they are inside."""
+        side = max((len(boxes) for _, boxes in self.levels.headed()), default=1)
+        name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
+        least = self.label_width + self._beside_name + name if self.is_named else _LEAST_CELLS
+        return columns_of(side, least, aim(self.look))
+
+    @cached_property
+    def label_width(self) -> int:
+        """Of the column with the domains within a box, its gap included; 0 where there are none."""
+        labels = [label for boxes in self.levels.boxes.values() for label, _ in self.levels.groups(boxes) if label]
+        return min(_MOST_LABEL, max(map(width_of, labels))) + GAP if labels else 0
+
+    @cached_property
+    def _beside_name(self) -> int:
+        """How many columns follow the name of a node, gaps included."""
+        figures = max((width_of(self.shades.figures(node).text) for node in self.report.nodes), default=0)
+        closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
+        return figures + GAP + (closed + GAP if closed else 0)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        names = [node.name for node in self.report.nodes]
+        return dict(zip(names, fitted([escaped(name) for name in names], self._name_room), strict=True))
+
+    @property
+    def _name_room(self) -> int:
+        return max(1, self.columns[1] - self.label_width - self._beside_name)
+
+    @cached_property
+    def each(self) -> int:
+        """How many nodes a character stands for: as few as keep the highest box from growing too high."""
+        room, most = self._cells_in_line, max((len(nodes) for nodes in self.levels.boxes.values()), default=1)
+        if self.look.in_full:
+            return 1
+        return next(each for each in range(1, most + 1) if each == most or self._height(each, room) <= _MAX_LINES)
+
+    def _height(self, each: int, room: int) -> int:
+        heights = (
+            sum(ceil(ceil(len(group) / each) / room) for _, group in self.levels.groups(nodes))
+            for nodes in self.levels.boxes.values()
+        )
+        return max(heights, default=0)
+
+    @property
+    def _cells_in_line(self) -> int:
+        return max(1, self.columns[1] - self.label_width)
+
+    def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
+        title = title_of(self.report, self.levels, path, nodes, self.look.map_by)
+        lines = self._named(nodes) if self.is_named else self._counted(nodes)
+        return Box(escaped(title.name), title.said, BAD if title.exceeds else "", list(lines))
+
+    def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
+        inner = self.columns[1]
+        for label, group in self.levels.groups(nodes):
+            for place, node in enumerate(group):
+                name, figures, closed = self.names[node.name], self.shades.figures(node), state_words(node)
+                start = self._label(label if not place else "")
+                room = inner - self.label_width - self._beside_name - width_of(name)
+                gap = " " * (GAP + max(0, room))
+                # What takes no pods is gray; what it holds keeps its color.
+                line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
+                used = sum(width_of(each.text) for each in line)
+                yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
+
+    def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
+        room, each = self._cells_in_line, self.each
+        for label, group in self.levels.groups(nodes):
+            cells = [self.shades.character(together, self.most) for together in self._together(group, each)]
+            for start in range(0, len(cells), room):
+                yield [*self._label(label if not start else ""), *_joined(cells[start : start + room])]
+
+    def _together(self, group: Sequence[MapNode], each: int) -> list[Sequence[MapNode]]:
+        """The nodes that share a character."""
+        ordered = sorted(group, key=self.shades.order) if each > 1 else group
+        return [ordered[at : at + each] for at in range(0, len(ordered), each)]
+
+    @cached_property
+    def most(self) -> int:
+        """The most marked pods that a character stands for."""
+        groups = (group for nodes in self.levels.boxes.values() for _, group in self.levels.groups(nodes))
+        together = (each for group in groups for each in self._together(group, self.each))
+        return max((held_by(each) for each in together), default=0)
+
+    def _label(self, text: str) -> Line:
+        width = self.label_width
+        shown = cut_end(text, max(0, width - GAP)) if width else ""
+        return [Cell(shown, DIM), Cell(" " * (width - width_of(shown)))] if width else []
+
+    def legend(self) -> Iterator[str]:
+        of = "a node" if self.is_named or self.each == 1 else f"{self.each} nodes, the fullest first"
+        if self.look.map_by is MapBy.LOAD:
+            shown = "bar" if self.is_named else f"{NOBODY} no pods, ▁ to █"
+            yield f"{shown}: requested of the fullest resource of {of}"
+        else:
+            whose = f"matching {self.report.selector}" if self.report.selector else "of the workload"
+            if self.is_named:
+                mark = f"{MARK} a pod {whose}"
+            elif self.most < _DIGITS:
+                mark = f"digit: pods {whose} on {of}"
+            else:
+                mark = f"▁ to █: pods {whose} on {of}, at most {self.most}"
+            yield f"{mark}, {NOBODY} none"
+        closed = sum(bool(node.closed) for node in self.report.nodes)
+        if closed and not self.is_named and self.look.map_by is MapBy.SKEW:
+            yield f"{CLOSED} none, and {_CLOSED_BY}: {closed:,}"
+        elif closed:
+            yield f"{_CLOSED_BY}: {closed:,}"
+        for key, value in self.levels.single.items():
+            yield f"{short_key(key)} {value or EMPTY} throughout"
+        names = [escaped(node.name) for node in self.report.nodes]
+        if self.is_named and (said := said_once(names, [*self.names.values()])):
+            yield said
+
+
+def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """Neighbors of one style as one."""
+    return (Cell("".join(each.text for each in run), style) for style, run in groupby(cells, lambda each: each.style))
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    name: str
+    said: Sequence[str]
+    """What stands beside the name, in full and shorter."""
+    style: str
+    """Of that."""
+    lines: Sequence[Line]
+
+
+def columns_of(boxes: int, least: int, width: int) -> tuple[int, int]:
+    """How many boxes stand side by side in ``width``, each at least ``least`` wide inside, and how wide they are
+    inside.
+    """
+    fitting = max(1, min(boxes, (width + _GAP) // (least + _FRAME + _GAP)))
+    return fitting, max(1, (width - _GAP * (fitting - 1)) // fitting - _FRAME)
+
+
+def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Line]:
+    """Rows of ``columns`` boxes, those of a row equally high."""
+    for start in range(0, len(boxes), columns):
+        row = boxes[start : start + columns]
+        drawn = [list(_drawn(box, inner, max(len(each.lines) for each in row))) for box in row]
+        for parts in zip_longest(*drawn):
+            line = list[Cell]()
+            for place, part in enumerate(parts):
+                line += [*([Cell(" " * _GAP)] if place else []), *part]
+            yield line
+
+
+def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
+    said = next((each for each in box.said if width_of(box.name) + width_of(each) + _DOT <= inner), box.said[-1])
+    said = cut_end(said, max(1, inner - _DOT - 1))
+    name = cut_middle(box.name, max(1, inner - _DOT - width_of(said)))
+    rule = "─" * (inner - _DOT - width_of(name) - width_of(said))
+    yield [Cell("┌ "), Cell(name, HEAD), Cell(f" · {said}", box.style), Cell(f" {rule}┐")]
+    for line in [*box.lines, *([()] * (height - len(box.lines)))]:
+        room = inner - sum(width_of(cell.text) for cell in line)
+        yield [Cell("│ "), *line, Cell(" " * room + " │")]
+    yield [Cell(f"└{'─' * (inner + 2)}┘")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shades:
+    """What colors and characters say in one map."""
+
+    report: TopologyMap
+    by: MapBy
+
+    def style(self, node: MapNode) -> str:
+        """By load green, yellow and red; by skew red where a constraint is exceeded, green where pods are."""
+        if self.by is MapBy.LOAD:
+            filled = percent(node)
+            return BAD if filled >= _FULL else _WARN if filled >= _HIGH else GOOD if node.pods else DIM
+        if not node.marked:
+            return DIM
+        limits = zip(node.skew, self.report.constraints, strict=True)
+        exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
+        return BAD if any(exceeded) else _WARN if exceeded else GOOD
+
+    def character(self, nodes: Sequence[MapNode], most: int) -> Cell:
+        """One for all of ``nodes``, which are at least one: how full they are, or how many marked pods they hold, where
+        ``most`` is what the one with most of them holds.
+        """
+        style = self.style(max(nodes, key=_urgency(self)))
+        if self.by is MapBy.LOAD:
+            if not any(node.pods for node in nodes):
+                return Cell(NOBODY, style)
+            is_gray = all(is_closed(node.closed) for node in nodes)
+            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), DIM if is_gray else style)
+        held = held_by(nodes)
+        if not held:
+            return Cell(CLOSED if all(node.closed for node in nodes) else NOBODY, style)
+        return Cell(str(held) if most < _DIGITS else _shade(held, most), style)
+
+    def order(self, node: MapNode) -> tuple[int, str]:
+        """Where a character stands for several nodes, the most of them first."""
+        return -(percent(node) if self.by is MapBy.LOAD else len(node.marked)), node.name
+
+    def figures(self, node: MapNode) -> Cell:
+        """What stands beside the name of a node: a bar and a percentage, or its marked pods."""
+        if self.by is MapBy.LOAD:
+            filled = percent(node)
+            full = min(_BAR, (filled * _BAR + 50) // 100)
+            return Cell(f"{'█' * full}{'░' * (_BAR - full)} {filled:3}%", self.style(node))
+        return Cell(marks(len(node.marked)), self.style(node))
+
+
+def _urgency(shades: Shades) -> Callable[[MapNode], int]:
+    order = (DIM, GOOD, _WARN, BAD)
+    return lambda node: order.index(shades.style(node))
+
+
+def held_by(nodes: Sequence[MapNode]) -> int:
+    """How many marked pods run on ``nodes``."""
+    return sum(len(node.marked) for node in nodes)
+
+
+def _shade(part: int, whole: int) -> str:
+    return _RAMP[max(0, min(len(_RAMP) - 1, part * len(_RAMP) // whole))]
+
+
+def marks(count: int) -> str:
+    """One mark a pod, a number where there are many."""
+    if not count:
+        return NOBODY
+    return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"

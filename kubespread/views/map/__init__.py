@@ -1,1 +1,0 @@
-"""A cluster's topology, in each format."""
