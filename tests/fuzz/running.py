@@ -46,12 +46,15 @@ class Failure:
 
 @dataclass
 class Fuzzing:
-    """The files in ``directory``, of which one is damaged at a time."""
+    """Files below ``directory``, of which one is damaged at a time."""
 
     directory: Path
     ended: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        # A word may be "..": nothing is to be there that somebody else wrote.
+        self.directory = self.directory / "inputs"
+        self.directory.mkdir()
         self._data = write_all(self.directory)
         self._cluster = kubespread.load(str(self.directory / _RICH))
 
