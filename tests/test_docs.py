@@ -36,12 +36,13 @@ NO_COMMANDS = {
         "exactness",
         "codes",
         "install",
+        "architecture",
         "assistants",
         "ci/README",
         "cookbook/README",
     )
 }
-"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings and contents.
+"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms and contents.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
