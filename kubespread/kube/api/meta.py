@@ -1,7 +1,7 @@
 """What all objects share: metadata, label selectors, and the base class of every kind.
 
 Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
-``None`` only where Kubernetes tells absent from empty. Only fields that are read have a place here; `api_fields` knows
+``None`` only where Kubernetes tells absent from empty. Only fields that are read have a place here; `fields.py` knows
 all of those a manifest may have.
 """
 
