@@ -13,7 +13,7 @@ ENDED_PHASES = ("Succeeded", "Failed")
 DISRUPTION_TARGET = "DisruptionTarget"
 """The condition of a pod that is about to be evicted, and why."""
 READY = "Ready"
-"""The condition of a pod or node that does its work."""
+"""The condition of a pod or node that works."""
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 CORDON_TAINT_KEY = "node.kubernetes.io/unschedulable"

@@ -71,7 +71,7 @@ def named(text: str) -> Named:
 def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
     workload = named(text)
     if workload.kind not in kinds:
-        raise UsageError(f"{verb} {text}: of a {workload.kind} there is none, only of a {', '.join(kinds)}")
+        raise UsageError(f"{verb} {text}: a {workload.kind} has none, only a {', '.join(kinds)}")
     return workload
 
 

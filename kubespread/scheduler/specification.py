@@ -105,7 +105,7 @@ class SkippedScore:
 class Unprepared:
     """kube-scheduler's errors where a profile switches off the extension point that leaves what a later one reads.
 
-    Empty where the later one works it out again.
+    Empty where the later extension point computes it itself.
     """
 
     filter: str = ""

@@ -1,4 +1,4 @@
-"""Where what can be found out again is kept for the next time, by the XDG Base Directory Specification."""
+"""The cache of what can be computed again, placed by the XDG Base Directory Specification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_BYTES = 64 * 2**20
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """``$XDG_CACHE_HOME/kubespread``, or that in ``~/.cache``; a relative XDG_CACHE_HOME is ignored. A user
-    without a home gets one that cannot be.
+    without a home directory gets a path that cannot exist.
     """
     cache = environment.get("XDG_CACHE_HOME") or ""
     if os.path.isabs(cache):  # noqa: PTH117 - of text that may be empty

@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
     ),
     "a kind that is not rolled out": (
         {"rollout": "rs/web"},
-        ["spec.steps[0].rollout: rollout rs/web: of a ReplicaSet there is none, only of a Deployment, StatefulSet, DaemonSet"],
+        ["spec.steps[0].rollout: rollout rs/web: a ReplicaSet has none, only a Deployment, StatefulSet, DaemonSet"],
     ),
     "a rollback of a StatefulSet": (
         {"rollback": "sts/db"},

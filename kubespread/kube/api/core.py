@@ -178,8 +178,8 @@ class PodSpec(KubeObject):
     def forget_unread_volumes(self) -> None:
         """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again.
 
-        That there is an emptyDir stays: a drain loses what is in it. So does a hostPath, as some path: the descheduler
-        leaves pods with either alone.
+        emptyDir volumes are kept, because a drain loses their data, and so are hostPath volumes, without their path:
+        the descheduler leaves pods with either alone.
         """
         self.volumes = [volume for volume in self.volumes if volume.affects_scheduling or volume.is_local]
         for volume in self.volumes:

@@ -195,7 +195,7 @@ def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
 
 
 def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
-    """A taint with effect NoExecute deletes the pods that do not tolerate it for ever; no budget is asked."""
+    """A taint with effect NoExecute deletes the pods that do not tolerate it forever; no budget is asked."""
     objects = world.living.nodes
     doomed: list[Pod] = []
     for name in nodes:

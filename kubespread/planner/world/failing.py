@@ -37,7 +37,7 @@ STOPPED = "every zone is down: the node controller suspects itself, takes back i
 
 
 def fail(world: World, names: Sequence[str]) -> None:
-    """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that for ever are deleted
+    """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that forever are deleted
     and stay terminating, but for those without a grace period, which the API server removes at once. What controllers
     make instead is placed.
 

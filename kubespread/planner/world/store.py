@@ -286,7 +286,7 @@ class Store:
         self._touch(owner)
 
     def _touch(self, owner: WorkloadName | None) -> None:
-        """Something is other than it was with a pod of ``owner``."""
+        """A pod of ``owner`` has changed."""
         if owner is not None and self.makes_others(owner):
             self.dirty[owner] = None
             if (watcher := self.watchers.get(owner)) is not None:

@@ -105,7 +105,7 @@ def answer(asked: Pending, scene: Scene) -> PendingReport:
 
 
 def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[StuckGroup]:
-    """The largest first. After each cause it is told of how many pods it is known what frees them."""
+    """The largest first. After each cause, progress says for how many pods a remedy is known."""
     world = scene.world
     by_workload: dict[WorkloadName, list[Kind]] = {}
     for kind in _kinds(world, is_asked):

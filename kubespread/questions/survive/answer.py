@@ -168,7 +168,7 @@ class _Loss:
         pods = [pod for node in domain.nodes for pod in self._base.book.on(node) if is_active(pod)]
         self._touched = self._workloads(pods)
         for owner in (owner for workload in self._touched for owner in self._base.owners_below(workload)):
-            # Asked as long as all its pods are there, which is what some of its numbers are made of.
+            # Its numbers come from its pods, so they are read before any pod is lost.
             self._base.owner(owner)
             self._world.owner(owner)
 

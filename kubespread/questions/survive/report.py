@@ -72,7 +72,7 @@ class DomainLoss(Report, frozen=True):
     nodes: int
     """How many nodes have it."""
     lost: int
-    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate it for ever,
+    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate it forever,
     nor those that the node controller does not evict.
     """
     placed: int

@@ -42,7 +42,7 @@ _PEM = {
 
 
 class ClientTransport:
-    """One API server, asked as one user. Raises UsageError and SnapshotError before anything is sent in vain."""
+    """One API server, asked as one user. Raises UsageError and SnapshotError before the first request."""
 
     def __init__(self, access: Access, target: Target | None, connections: int) -> None:
         if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
@@ -89,7 +89,7 @@ class ClientTransport:
         return response
 
     def close(self) -> None:
-        """Hang up; whoever is left to itself and asks again is told so."""
+        """Close the connection; later requests raise an error."""
         self._closed = True
         self._pool.clear()
 

@@ -114,7 +114,7 @@ def _has_zone(volume: PersistentVolume, required: NodeSelector | None) -> bool:
 
 
 def _labeled_zones(volume: PersistentVolume) -> list[str]:
-    """The zones of a volume's zone label without the empty ones, of which there may be nothing but."""
+    """The zones in a volume's zone label, empty ones left out; there may be none."""
     label = next((volume.metadata.labels[key] for key in ZONE_LABELS if key in volume.metadata.labels), "")
     return [zone for part in label.split("__") if (zone := part.strip())]
 
