@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library.advising import advise
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
@@ -20,12 +19,13 @@ if TYPE_CHECKING:
     from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
-    from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.questions.advise.answer import advise
+    from kubespread.questions.advise.report import AdviseReport
     from kubespread.questions.audit.answer import audit
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.capacity.answer import capacity
@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AdviseReport": "kubespread.planner.reports.advise",
+    "AdviseReport": "kubespread.questions.advise.report",
     "AuditReport": "kubespread.questions.audit.report",
     "CapacityReport": "kubespread.questions.capacity.report",
     "CheckReport": "kubespread.planner.reports.check",
@@ -124,7 +124,7 @@ _HOMES = {
     "TopologyMap": "kubespread.questions.map.report",
     "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
-    "advise": "kubespread.library.advising",
+    "advise": "kubespread.questions.advise.answer",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
     "ask": "kubespread.questions.scene",

@@ -75,13 +75,6 @@ class Explain(PodQuestion, frozen=True, kw_only=True):
     preemption: Annotated[bool, Meta(description="Say what preemption would do when no node fits.")] = False
 
 
-class Advise(PodQuestion, frozen=True, kw_only=True):
-    replicas: Annotated[
-        Count | None, Meta(description="Find nodes for all these replicas (default: the workload's own).")
-    ] = None
-    preemption: _Preemption = True
-
-
 class Simulate(PodQuestion, frozen=True, kw_only=True):
     replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
     until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False
@@ -146,7 +139,10 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
 
 def _described(kind: Any, option: questions.Option) -> Any:
     default = " Default: all namespaces." if isinstance(option, questions.Namespace) else ""
-    return Annotated[kind, Meta(description=f"{option.help}{default}", ge=option.least)]
+    if option.least is not None:
+        number = Annotated[int, Meta(ge=option.least)]
+        kind = number if kind is int else number | None
+    return Annotated[kind, Meta(description=f"{option.help}{default}")]
 
 
 def asked_by(question: type[questions.Question[Any]], arguments: Any) -> questions.Question[Any]:

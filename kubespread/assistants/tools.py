@@ -10,7 +10,6 @@ import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
 from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, manifest_of, workload_of
-from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
@@ -48,13 +47,6 @@ def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
     )  # fmt: skip
     return report.only(asked.nodes) if asked.nodes else report
-
-
-def _advise(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Advise) -> AdviseReport:
-    return kubespread.advise(
-        snapshot, workload_of(asked), asked.replicas, scheduler,
-        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
-    )  # fmt: skip
 
 
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
@@ -129,13 +121,6 @@ _TOOLS = {
             questions.Explain,
             ExplainReport,
             _explain,
-        ),
-        Tool(
-            "advise",
-            "The smallest changes of a pod, a constraint or the cluster after which the pod fits, each proven.",
-            questions.Advise,
-            AdviseReport,
-            _advise,
         ),
         Tool(
             "simulate",

@@ -16,6 +16,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
 from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.counts import count
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
@@ -122,6 +123,8 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
             (_Parameter(name, _flag(_names(name, option), option.help, option), default),),
             lambda typed, *_: typed[name],
         )
+    if kind == int | None:
+        return _number(name, option)
     repeats = get_origin(kind) is tuple
     single: Any = get_args(kind)[0] if repeats or isinstance(kind, UnionType) else kind
     if get_origin(single) is Literal:
@@ -187,6 +190,17 @@ def _pods(option: Option, *, is_optional: bool) -> _Field:
     return _Field((_Parameter("pod", Annotated[list[str] | None, place], None), *shared), value)
 
 
+def _number(name: str, option: Option) -> _Field:
+    """A number that need not be given."""
+    flag = _names(name, option)[-1]
+
+    def value(typed: Typed, *_: Any) -> int | None:
+        return None if typed[name] is None else count(flag, typed[name], f"a number from {option.least or 0}")
+
+    declared = _option(name, option, repeats=False, default=None)
+    return _Field((_Parameter(name, Annotated[str | None, declared], None),), value)
+
+
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
     return StrEnum(name, {value.upper(): value for value in values})  # type: ignore[return-value]  # a class, as called so
 
@@ -235,7 +249,7 @@ def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
     text = f"{option.help} Repeatable." if repeats and not is_place else option.help
     shared: dict[str, Any] = {
         "metavar": option.metavar or None, "help": text, "show_default": default not in (None, "", ()),
-        "case_sensitive": False, "rich_help_panel": option.heading, "min": option.least,
+        "case_sensitive": False, "rich_help_panel": option.heading, "min": None if default is None else option.least,
     }  # fmt: skip
     return typer.Argument(**shared) if is_place else typer.Option(*_names(name, option), **shared)
 

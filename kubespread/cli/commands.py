@@ -33,10 +33,7 @@ class _Command:
 # In the order in which people come to ask; None: the question of that name says it all.
 _COMMANDS: dict[str, _Command | None] = {
     "explain": _Command("Show which nodes a pod fits and why the others fail.", "some node fits", "none does"),
-    "advise": _Command(
-        "Find the smallest changes that make a pod fit.",
-        "it fits, or a change is found that makes it fit", "no change is found",
-    ),
+    "advise": None,
     "simulate": _Command(
         "Place replicas as kube-scheduler would; show what stops them.",
         "all replicas are placed and requirements hold", "some are not, or a requirement fails",

@@ -149,15 +149,16 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return True
 
 
+Preemption = Annotated[
+    bool,
+    Option("Let pods that fit nowhere evict pods of lower priority (kube-scheduler does).", heading="Scheduler"),
+]
+
+
 class PlayedQuestion(Question[A], frozen=True, kw_only=True):
     """A question about a cluster in which controllers and kube-scheduler go on."""
 
-    preemption: Annotated[
-        bool,
-        Option(
-            "Let pods that fit nowhere evict pods of lower priority (kube-scheduler does).", heading="Scheduler"
-        ),
-    ] = True  # fmt: skip
+    preemption: Preemption = True
 
     @property
     def makes_room(self) -> bool:
@@ -195,7 +196,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 class PodQuestion(Question[A], frozen=True, kw_only=True):
     """A question about what a manifest or a workload of the cluster makes, which is its ``pods``."""
 
-    pods: tuple[Any, ...] = ()
+    pods: tuple[Any, ...]
     recursive: Annotated[bool, Option("Also read subdirectories.", ("-R", "--recursive"), is_path=True)] = False
     template_path: Annotated[
         str,

@@ -8,16 +8,17 @@ from typing import Any
 from kubespread.questions.question import Question
 
 QUESTIONS = {
-    "rebalance": "Rebalance",
-    "audit": "Audit",
-    "capacity": "Capacity",
-    "map": "Map",
+    "advise": "Advise",
     "pending": "Pending",
-    "removable": "Removable",
+    "audit": "Audit",
     "survive": "Survive",
     "upgrade": "Upgrade",
+    "map": "Map",
+    "rebalance": "Rebalance",
+    "capacity": "Capacity",
+    "removable": "Removable",
 }
-"""The class of each, by its command, which is what its folder or its file is called."""
+"""The class of each, by its command, which its folder or its file is called; in the order in which people ask."""
 
 
 def question(name: str) -> type[Question[Any]]:

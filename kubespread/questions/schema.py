@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
@@ -27,7 +26,6 @@ def _of_questions() -> Iterator[type[Report]]:
 
 FILES: dict[str, type[Report]] = {
     "check-report.json": CheckReport,
-    "advise-report.json": AdviseReport,
     "compare-report.json": CompareReport,
     "configuration.json": Configuration,
     "explain-report.json": ExplainReport,

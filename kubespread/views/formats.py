@@ -20,7 +20,6 @@ ReportKind = Literal[
     "compare",
     "play",
     "check",
-    "advise",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -64,7 +63,6 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "check": Writer("check.table", "a list"),
-                "advise": Writer("advise.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -85,7 +83,6 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.plain", "columns"),
                 "play": Writer("play.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
-                "advise": Writer("advise.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -107,7 +104,6 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "play": Writer("play.as_csv"),
                 "check": Writer("check.as_csv"),
-                "advise": Writer("advise.as_csv"),
             },
         ),
         Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),

@@ -24,7 +24,6 @@ class Teller:
 
 
 ACCOUNTS: Mapping[str, Teller] = {
-    "AdviseReport": Teller("advise"),
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),

@@ -21,8 +21,9 @@ class Tone(StrEnum):
     GOOD = "good"
     WARN = "warn"
     BAD = "bad"
+    STRONG = "strong"
+    """Of more weight than what stands beside it, and FAINT of less; pages do not tell that apart."""
     FAINT = "faint"
-    """Of less weight than what stands beside it; pages do not tell that apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from kubespread.views.screen import concluded, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
 from kubespread.views.view import View
 
-_STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.FAINT: DIM}
+_STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.STRONG: HEAD, Tone.FAINT: DIM}
 _LONG_NAME = 20
 """As much of a name as a column that gives way has to leave room for."""
 

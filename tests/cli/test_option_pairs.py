@@ -53,7 +53,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "advise", "after_edits", "after_steps", "ask", "check", "compare", "explain", "play",
+    "after_edits", "after_steps", "ask", "check", "compare", "explain", "play",
     "rule", "rules", "simulate", "simulate_then",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}

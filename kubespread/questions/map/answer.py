@@ -343,13 +343,13 @@ def _load(resource: str, requested: int, allocatable: int) -> Load:
 
 def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
     """Per node the matching pods of its domain minus the minimum; None where it is in no domain that counts."""
-    codes, minimum = counted.column.codes.tolist(), minimum_of(report)
+    codes, minimum = counted.column.codes.tolist(), _minimum_of(report)
     by_value = {domain.value: domain.matching - minimum for domain in report.domains if domain.eligible_nodes}
     values = counted.column.values
     return [None if code == ABSENT else by_value.get(values[code]) for code in codes]
 
 
-def minimum_of(constraint: ConstraintReport) -> int:
+def _minimum_of(constraint: ConstraintReport) -> int:
     """The global minimum; of a soft constraint, which has none while no node fits, the least of its domains."""
     if constraint.global_minimum is not None:
         return constraint.global_minimum

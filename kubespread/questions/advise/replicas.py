@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import msgspec
+import numpy as np
 
 from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_requests import pod_requests
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import Resolved
 from kubespread.library.simulating import Posed, SimulateOptions, pose
 from kubespread.library.worlds import as_snapshot, world_of
-from kubespread.planner.advise.advise import Advised, advised, blank
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.most_running import most_running
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
 from kubespread.planner.posed import Question
+from kubespread.planner.room import PODS, free
 from kubespread.planner.simulate import outcomes
 from kubespread.planner.world.reporting import name_of, workload_of
+from kubespread.questions.advise.one_pod import Advised, advised, blank
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.preemption import has_lower
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -82,7 +88,7 @@ class Replicas:
             posed = pose(self.pods, self.replicas, snapshot, self.scheduler, options)
             question = posed.questions[0]
             may_preempt = self.options.manner.preempts and has_lower(posed.cluster, question.pod)
-            if not may_preempt and (most := most_running(posed.cluster, question)) < self.replicas:
+            if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
@@ -170,3 +176,17 @@ def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
         return evaluate(framework(question.profile), posed.cluster, question.pod)
     except SchedulingError:
         return None
+
+
+def _most_running(cluster: Cluster, question: Question) -> int:
+    """More replicas than that cannot have a node, whatever else keeps them off: those that run, and as many more as
+    cpu, memory and the number of pods leave room for.
+    """
+    if question.played is not None or NodeResourcesFit.name not in question.profile.filters:
+        return sys.maxsize
+    requests = scheduler_amounts(pod_requests(question.pod))
+    room = free(cluster, PODS)
+    for resource in ("cpu", "memory"):
+        if requested := requests.get(resource, 0):
+            room = np.minimum(room, free(cluster, resource) // requested)
+    return len(question.present) + int(room.sum())

@@ -1,4 +1,4 @@
-"""What has to change for a pod, or for all replicas of a workload, to fit: from a snapshot to the planner and back."""
+"""What has to change for a pod, or for all replicas of a workload, to fit."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from kubespread.candidate.sources import Choosing, PodGiven, read_once
-from kubespread.library.asked_cluster import cluster_reference
+from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.patches import with_patches
 from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.revising import reviser
-from kubespread.library.scaled_advice import Replicas, advise_replicas
 from kubespread.library.simulating import SimulateOptions
 from kubespread.library.worlds import world_of
-from kubespread.planner.advise.advise import Advised, advise_pod
 from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.one_pod import OnePod
 from kubespread.planner.manner import Manner
-from kubespread.planner.reports.advise import AdviseReport
+from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod
+from kubespread.questions.advise.patches import with_patches
+from kubespread.questions.advise.question import Advise
+from kubespread.questions.advise.replicas import Replicas, advise_replicas
+from kubespread.questions.advise.report import AdviseReport
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
 
-_DEFAULT = Scheduler()
 
-
+@asks(Advise)
 def advise(
     snapshot: Snapshot,
     pod: PodGiven | Sequence[PodGiven],
     replicas: int | None = None,
-    scheduler: Scheduler = _DEFAULT,
+    scheduler: Scheduler | None = None,
     *,
     name: str | None = None,
     namespace: str | None = None,
@@ -44,35 +44,36 @@ def advise(
     """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
 
     Each is found by making it and asking the engine again. Combinations are looked for only where no single change
-    suffices.
-
-    - ``replicas``: desired replicas, those already running among them (default: the workload's own; of a DaemonSet one
-      more pod).
-    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
-    - ``namespace``: the namespace to use when the manifest sets none.
-    - ``recursive``: read directories with those below them.
-    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
-    - ``set``: fields to change before the pod is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
-    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
-
-    Raises ManifestError, SnapshotError and UsageError.
+    suffices. Raises ManifestError, SnapshotError and UsageError.
     """
-    pods = [read_once(each, template_path) for each in given_pods(pod)]
-    choosing = Choosing(name, namespace, recursive=recursive, template_path=template_path)
-    asked = resolve(snapshot, pods, scheduler, replace(choosing, one_only=True), settings=set, preempts=preemption)
-    candidate = asked.candidates[0]
+    asked = Advise(
+        pods=tuple(given_pods(pod)), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
+        template_path=template_path, settings=tuple(set), preemption=preemption,
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler)
+
+
+def answer(asked: Advise, scene: Scene) -> AdviseReport:
+    """Of one pod, or of as many replicas as are asked about."""
+    scheduler, preempts = scene.scheduler, asked.preemption
+    pods = [read_once(each, asked.template_path) for each in asked.pods]
+    resolved = resolve(scene.snapshot, pods, scheduler, asked.choosing, settings=asked.settings, preempts=preempts)
+    candidate, replicas = resolved.candidates[0], asked.replicas
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        advised = _of_one_pod(asked, scheduler, preempts=preemption)
+        advised = _of_one_pod(resolved, scheduler, preempts=preempts)
     else:
-        options = SimulateOptions(choosing=choosing, settings=set, manner=Manner(preempts=preemption))
-        assumed = asked.cluster.assumed
+        choosing = replace(asked.choosing, one_only=False)
+        options = SimulateOptions(choosing=choosing, settings=asked.settings, manner=Manner(preempts=preempts))
+        assumed = resolved.cluster.assumed
         advised = advise_replicas(
-            asked, Replicas(pods, replicas, snapshot, scheduler, options, assumed, candidate.workload)
+            resolved, Replicas(pods, replicas, scene.snapshot, scheduler, options, assumed, candidate.workload)
         )
-    report = with_patches(advised, asked, set, name)
-    return report.about(cluster_reference(snapshot)).with_gaps(asked.gaps_of(candidate))
+    report = with_patches(advised, resolved, asked.settings, asked.named)
+    return structs.replace(
+        report, cluster=scene.source, gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *report.gaps)))
+    )
 
 
 def _of_one_pod(asked: Resolved, scheduler: Scheduler, *, preempts: bool) -> Advised:

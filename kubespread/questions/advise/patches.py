@@ -1,0 +1,126 @@
+"""The suggestions of an advice as patches: of the manifest that is asked about, or of the workload in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kubespread.candidate.manifest_file import Manifest, choose
+from kubespread.candidate.patching import Operation, operations, text_diff
+from kubespread.candidate.references import Reference
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import controller_of
+from kubespread.library.patches import commands, named, patch_command, reference
+from kubespread.library.resolving import Resolved
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.planner.advise.change import Change
+from kubespread.planner.advise.families.evictions import WAIT
+from kubespread.planner.reports.advise import PatchOperation, Suggestion
+from kubespread.questions.advise.one_pod import Advised
+from kubespread.questions.advise.report import AdviseReport
+from kubespread.snapshot.snapshot import Snapshot
+
+_ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
+_IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
+
+
+@dataclass(frozen=True, slots=True)
+class _Patched:
+    """The object that fields are set in: as plain data, and where it is."""
+
+    data: Mapping[str, Any]
+    row: Kind
+    reference: str = ""
+    """KIND/NAME and namespace for kubectl, of what is in the cluster."""
+    manifest: Manifest | None = None
+    item: KubernetesObject | None = None
+
+
+def with_patches(advised: Advised, asked: Resolved, settings: Sequence[str], name: str | None) -> AdviseReport:
+    """The report, each suggestion with its patch. ``settings`` were made already, and belong to each patch."""
+    report = advised.report
+    if report.advice is None:
+        return report
+    patched = _patched(asked, name)
+    enough = tuple(
+        _with_patch(each, advised.changes[each.change], patched, settings, asked.snapshot)
+        for each in report.advice.enough
+    )
+    return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=enough))
+
+
+def _with_patch(
+    suggestion: Suggestion, change: Change, patched: _Patched | None, settings: Sequence[str], snapshot: Snapshot
+) -> Suggestion:
+    made = [] if change.family == WAIT else list(commands(change, snapshot))
+    notes = suggestion.notes
+    changed: list[Operation] = []
+    diff = None
+    if change.settings and patched is not None:
+        try:
+            changed = operations(patched.data, patched.row, (*settings, *change.settings))
+        except UsageError:
+            # In mid-rollout a pod of a former revision has fields that the workload's template has no more.
+            notes = (*notes, _ANOTHER_TEMPLATE)
+        if patched.reference and not _can_be_set(patched.row, changed):
+            changed, notes = [], (*notes, _IMMUTABLE)
+    if changed and patched is not None:
+        if patched.manifest is not None and patched.item is not None and patched.manifest.text is not None:
+            diff = text_diff(patched.manifest.file, patched.manifest.text, patched.item, changed)
+        if patched.reference:
+            made.insert(0, patch_command(patched.reference, changed))
+    return msgspec.structs.replace(
+        suggestion,
+        patch=tuple(map(_reported, changed)),
+        commands=tuple(made),
+        diff=diff,
+        notes=notes,
+    )
+
+
+def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
+    """Of what is set here the API server lets nothing be changed in a pod but tolerations be added."""
+    return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
+
+
+def _reported(operation: Operation) -> PatchOperation:
+    # ``add`` also replaces a field that is there.
+    op = "remove" if operation.removes else "add"
+    return PatchOperation(op=op, path=operation.pointer, value=operation.value)
+
+
+def _patched(asked: Resolved, name: str | None) -> _Patched | None:
+    """None where the source is not in the cluster any more."""
+    source, snapshot = asked.source, asked.snapshot
+    if isinstance(source, Manifest):
+        item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
+        return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
+    found = _object(source, asked)
+    if found is None:
+        return None
+    row, obj = found
+    while (above := _controller(obj, snapshot)) is not None:
+        row, obj = above
+    return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
+
+
+def _object(source: Reference, asked: Resolved) -> tuple[Kind, ApiObject] | None:
+    namespace = source.namespace or asked.candidates[0].pod.metadata.namespace
+    found = named(source.kind, namespace, source.name, asked.snapshot)
+    return None if found is None else (source.kind, found)
+
+
+def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
+    owner = controller_of(obj)
+    row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
+    if owner is None or row is None or not row.is_kept:
+        return None
+    found = named(row, obj.metadata.namespace, owner.name, snapshot)
+    return None if found is None else (row, found)

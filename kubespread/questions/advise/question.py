@@ -1,0 +1,66 @@
+"""What is asked of changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from kubespread.questions.question import Option, PodQuestion, Preemption, Workload
+
+if TYPE_CHECKING:
+    from kubespread.questions.advise.report import AdviseReport
+    from kubespread.questions.scene import Scene
+
+
+class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
+    """Find the smallest changes that make a pod or all its replicas fit, each verified by running the engine again.
+
+    Changes to constraints, cordons, node labels, taints, tolerations, requests, node selectors and affinity are tried,
+    as are evictions and added nodes: each change alone, at the smallest size that suffices, then two and three together
+    if none suffices alone. A change that leaves another pod without a node closes no gap, and is listed apart. Each
+    comes with the option that reproduces it and as a patch; -v shows all patches. Cluster edits are applied first.
+
+    \b
+    Examples:
+      kubespread advise pod.yaml -S cluster.yaml
+      kubespread advise pod/web-0 -n shop
+      kubespread advise deploy/web -n shop
+      kubespread advise deploy/web -n shop --replicas 12 -v
+      kubespread advise pod.yaml -S cluster/ -o json | jq -r '.advice.enough[0].options[]'
+    """
+
+    name = "advise"
+    summary = "Find the smallest changes that make a pod fit."
+    yes, no = "it fits, or a change is found that makes it fit", "no change is found"
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
+            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]",
+        ),
+    ]
+    replicas: Annotated[
+        int | None,
+        Option(
+            "Ask about N replicas in total, including those already running (default: the workload's own; of a "
+            "DaemonSet one more pod).",
+            metavar="N", least=0,
+        ),
+    ] = None  # fmt: skip
+    preemption: Preemption = True
+
+    @classmethod
+    def report(cls) -> type[AdviseReport]:
+        from kubespread.questions.advise.report import AdviseReport
+
+        return AdviseReport
+
+    def answer(self, scene: Scene) -> AdviseReport:
+        from kubespread.questions.advise.answer import answer
+
+        return answer(self, scene)
+
+    @property
+    def makes_room(self) -> bool:
+        return self.preemption

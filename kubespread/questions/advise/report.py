@@ -1,0 +1,104 @@
+"""What would make a pod fit, each change proven by asking again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.advise import Advice, costly, not_enough, untried
+from kubespread.planner.reports.parts import (
+    ClusterReference,
+    ConstraintReport,
+    Judgment,
+    PodReference,
+    QuestionReport,
+)
+from kubespread.wording import count_of, some_of
+
+
+class AdviseReport(QuestionReport, frozen=True, kw_only=True):
+    kind: str = "AdviseReport"
+    kube_version: str
+    scheduler_name: str
+    cluster: ClusterReference | None = None
+    pod: PodReference
+    workload: str | None = None
+    """Kind/name of what the pod belongs to."""
+    replicas: int | None = None
+    """How many are asked about; null for one pod by itself."""
+    placed: int | None = None
+    """How many of them find a node as things are, those that run already among them."""
+    nodes: int = 0
+    """How many nodes there are."""
+    fitting: int = 0
+    """How many of them fit the pod as things are."""
+    message: str | None = None
+    """kube-scheduler's, null where it finds a node for each."""
+    victims: tuple[str, ...] = ()
+    """NAMESPACE/name of the pods that are preempted as things are, so that nothing has to change."""
+    constraints: tuple[ConstraintReport, ...] = ()
+    """Those in force for the pod that finds no node, counted as things are."""
+    conclusion: str | None = None
+    """What bars the pod, when one thing does."""
+    advice: Advice | None = None
+    """Null where nothing has to change."""
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing has to change."""
+        return self.advice is None
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the pod fits as things are or after some change that was found."""
+        return self.advice is None or bool(self.advice.enough)
+
+    def judged(self) -> Judgment:
+        return "yes" if self.succeeds else "no"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+def _sentences(report: AdviseReport) -> Iterator[str]:
+    """What suffices, and what does not suffice alone."""
+    advice = report.advice
+    if advice is None:
+        yield _message(report)
+        return
+    if advice.enough:
+        others = len(advice.enough) - 1
+        more = f", or {count_of(others, 'other change')}" if others else ""
+        yield f"{_subject(report)} {_verb(report)} with {advice.enough[0].change}{more}"
+    else:
+        yield f"no change that was tried makes {_subject(report)} fit ({advice.tried:,} tried)"
+    if said := " · ".join(costly(advice)):
+        yield f"Only at others' cost: {said}"
+    if said := " · ".join(not_enough(advice)):
+        yield f"Not enough alone: {said}"
+    if said := untried(advice):
+        yield said
+
+
+def _subject(report: AdviseReport) -> str:
+    if report.replicas is None:
+        return "the pod"
+    return "the replica" if report.replicas == 1 else f"all {count_of(report.replicas, 'replica')}"
+
+
+def _verb(report: AdviseReport) -> str:
+    return "fits" if report.replicas is None else "finds a node" if report.replicas == 1 else "find a node"
+
+
+def _message(report: AdviseReport) -> str:
+    if report.victims:
+        return f"{_subject(report)} {_verb(report)} by preempting {some_of(report.victims, 3)}: nothing has to change"
+    if report.message is not None:
+        return f"nothing tells what could be changed: {report.message}"
+    if report.replicas is not None:
+        return f"{_subject(report)} {_verb(report)}: nothing has to change"
+    verb = "fits" if report.fitting == 1 else "fit"
+    return f"{report.fitting:,} of {count_of(report.nodes, 'node')} {verb}: nothing has to change"

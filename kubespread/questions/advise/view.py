@@ -1,0 +1,154 @@
+"""Advice: what bars the pod, a row a change, the least of them as a patch, and what does not suffice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kubespread.planner.reports.advise import Suggestion
+from kubespread.questions.advise.report import AdviseReport
+from kubespread.views.accounts.spread import asked_bars
+from kubespread.views.explain.heading import constraint_lines
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Cell, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.provenance import titled
+from kubespread.views.screen import concluded
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.terminal import table
+from kubespread.views.view import View, about, source
+from kubespread.wording import count_of
+
+_LEAST_NAME = 28
+_INSIDE = 4
+
+
+class _Summary(NamedTuple):
+    verb: str
+    noun: str
+
+
+_SUMMARIES: Mapping[str, _Summary] = {
+    "uncordon": _Summary("uncordon", "node"),
+    "untaint": _Summary("untaint", "node"),
+    "wait": _Summary("wait for", "terminating pod"),
+    "evict": _Summary("evict", "pod"),
+}
+_MORE_NODES = re.compile(r"(?P<count>[0-9]+) more like [^ ,+]+(?P<where>[^+]*)")
+
+
+def _summary(suggestion: Suggestion) -> str:
+    """The change in a few words, without the names of nodes and pods that its option has anyway."""
+    of = f" of {len(suggestion.alternatives) + 1}" if suggestion.alternatives else ""
+    words = _SUMMARIES.get(suggestion.family)
+    if words is not None and len(suggestion.options) == 1:
+        return f"{words.verb} 1{of} {words.noun}{'s' if of else ''}"
+    match = _MORE_NODES.fullmatch(suggestion.change)
+    if match is None:
+        return suggestion.change
+    return f"{match['count']} more node{'' if match['count'] == '1' else 's'}{match['where']}"
+
+
+def _remarks(suggestion: Suggestion) -> tuple[str, ...]:
+    """What is said of it, and what becomes of others."""
+    return (*suggestion.notes, *suggestion.consequences)
+
+
+def _fits(suggestion: Suggestion) -> int:
+    return (suggestion.nodes if suggestion.nodes is not None else suggestion.placed) or 0
+
+
+_FITS: Column[Suggestion] = count("FITS", _fits)
+_COLUMNS: Sequence[Column[Suggestion]] = (
+    Column(header="CHANGE", value=lambda each: each.change, readers=Readers.RECORDS),
+    Column(
+        header="CHANGE", value=_summary, readers=Readers.TERMINAL, fit=Fit.MIDDLE, least=_LEAST_NAME,
+        tone=lambda _: Tone.STRONG,
+    ),
+    _FITS,
+    # Options are there to be copied, so they are never cut.
+    Column(header="OPTIONS", value=lambda each: " ".join(each.options), short="OPTION"),
+    Column(
+        header="ALTERNATIVES", value=lambda each: len(each.alternatives), is_number=True, readers=Readers.RECORDS
+    ),
+    Column(header="NOTES", value=lambda each: "; ".join(_remarks(each)), readers=Readers.RECORDS),
+)  # fmt: skip
+_COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
+    Column(header="CHANGE", value=lambda row: row[0].change),
+    Column(header="COMMAND", value=lambda row: row[1]),
+)
+
+
+def view(report: AdviseReport) -> View:
+    """What changes least first, each with how to make it."""
+    subject = report.workload or f"Pod/{report.pod.name}"
+    enough = report.advice.enough if report.advice is not None else ()
+    seen = View(
+        **about(report),
+        title=f"Advice for {subject} in {report.pod.namespace}",
+        bars=[asked_bars(each, place) for place, each in enumerate(report.constraints)],
+        sheets=[
+            Sheet(title="Changes that suffice", columns=_COLUMNS, rows=enough, is_answer=True),
+            Sheet(
+                title="Commands", columns=_COMMANDS, is_detail=True, readers=Readers.PAGES,
+                rows=[(each, command) for each in enough for command in each.commands],
+            ),
+        ],
+        lines=lambda look: _lines(report, look),
+    )  # fmt: skip
+    return replace(
+        seen,
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
+        answer=[*report.answer, *([report.message] if report.message is not None else ())],
+        tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
+    )
+
+
+def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows the patch of every change."""
+    if look.headers:
+        yield from _title(report, look)
+        yield from constraint_lines(report.constraints, look.width, domains=True)
+    for said in (report.message, report.conclusion) if report.advice is not None else ():
+        if said:
+            yield from wrapped([Cell(INDENT), cell(said)], look.width, HANGING)
+    enough = report.advice.enough if report.advice is not None else ()
+    if enough:
+        fits = replace(_FITS, short="NODES" if report.replicas is None else "PLACED")
+        yield from table([fits if each is _FITS else each for each in _COLUMNS], enough, look)
+        for each in enough if look.in_full else enough[:1]:
+            yield from _in_full(each, look)
+    yield from concluded(report.answer, look, GOOD if report.succeeds else BAD, others="")
+
+
+def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
+    pod = f"{report.pod.namespace}/{report.pod.name}"
+    asked = [Cell("Pod "), cell(pod, HEAD)]
+    if report.replicas is not None:
+        of = f" of {report.workload}" if report.workload else ""
+        asked = [Cell(f"{count_of(report.replicas, 'replica')}{of}, pod "), cell(pod, HEAD)]
+    asked.append(Cell(f" against {count_of(report.nodes, 'node')}"))
+    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, look.width)
+
+
+def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
+    """Its remarks and its patch; of a diff only what changes and where."""
+    yield from wrapped([Cell(INDENT), cell(f"{suggestion.change}:", HEAD)], look.width, HANGING)
+    for said in (*_remarks(suggestion), *suggestion.commands):
+        yield from wrapped([Cell(" " * _INSIDE), cell(said)], look.width, _INSIDE + 2)
+    for line in (suggestion.diff or "").splitlines():
+        style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
+        yield [Cell(" " * _INSIDE), cell(line, style)]
+    for other in suggestion.alternatives if look.in_full else ():
+        yield from wrapped([Cell(" " * _INSIDE), cell(f"or {other}", DIM)], look.width, _INSIDE + 2)
+    if suggestion.patch and not (suggestion.commands or suggestion.diff):
+        for operation in suggestion.patch:
+            value = "" if operation.op == "remove" else f": {json.dumps(operation.value)}"
+            said = f"{operation.op} {operation.path}{value}"
+            yield from wrapped([Cell(" " * _INSIDE), cell(said)], look.width, _INSIDE + 2)
+    elif not (suggestion.commands or suggestion.diff):
+        yield from wrapped([Cell(" " * _INSIDE), cell(" ".join(suggestion.options))], look.width, _INSIDE + 2)

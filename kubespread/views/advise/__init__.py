@@ -1,1 +1,0 @@
-"""What would make a pod fit, in each format."""
