@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
-    from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
-    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
+    from kubespread.questions.play.answer import after_steps, play
+    from kubespread.questions.play.report import PlayReport
     from kubespread.questions.rebalance.answer import rebalance
     from kubespread.questions.rebalance.report import RebalanceReport
     from kubespread.questions.removable.answer import removable
@@ -110,7 +110,7 @@ _HOMES = {
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.questions.pending.report",
-    "PlayReport": "kubespread.planner.reports.play",
+    "PlayReport": "kubespread.questions.play.report",
     "RebalanceReport": "kubespread.questions.rebalance.report",
     "RemovableReport": "kubespread.questions.removable.report",
     "RuleReport": "kubespread.planner.reports.check",
@@ -126,7 +126,7 @@ _HOMES = {
     "UsageError": "kubespread.errors",
     "advise": "kubespread.questions.advise.answer",
     "after_edits": "kubespread.library.opening",
-    "after_steps": "kubespread.library.playing",
+    "after_steps": "kubespread.questions.play.answer",
     "ask": "kubespread.questions.scene",
     "capacity": "kubespread.questions.capacity.answer",
     "check": "kubespread.library.checking",
@@ -134,7 +134,6 @@ _HOMES = {
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
-    "play": "kubespread.library.playing",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",

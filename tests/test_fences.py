@@ -44,6 +44,8 @@ ROOMS: dict[str, set[str]] = {
         "manifest",
         "node_groups",
         "planner",
+        # What a workload that is applied goes through is a scenario.
+        "questions",
         "scenario",
         "scheduler",
         "snapshot",

@@ -17,6 +17,8 @@ from kubespread.candidate.references import Reference, reference, reference_kind
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions
+from kubespread.scenario.text import parse_step
+from kubespread.scenario.types import Apply, Scenario, Step
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -34,15 +36,20 @@ _Manifest = Annotated[
     str | None, Meta(description="Manifest of a Pod or of what creates pods, as YAML or JSON text; never a path.")
 ]
 _Workload = Annotated[str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")]
+_Steps = Annotated[
+    list[Text],
+    Meta(
+        min_length=1,
+        description="What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web "
+        "cpu=2', 'rollback deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'.",
+    ),
+]
+_First = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 _Settings = Annotated[
     list[Text],
     Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
 ]
 _Selector = Annotated[str, Meta(description="Labels, as kubectl's -l has them: app=web,tier!=db.")]
-_Namespace = Annotated[str | None, Meta(description="Whose workloads are asked about (default: all).")]
-_Workloads = Annotated[
-    list[Text], Meta(description="Only these workloads, [NAMESPACE/]KIND/NAME: deploy/web, shop/sts/db (default: all).")
-]
 _Preemption = Annotated[
     bool, Meta(description="Let pods that fit nowhere evict pods of lower priority, as kube-scheduler does.")
 ]
@@ -95,20 +102,6 @@ class Compare(PodQuestion, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Play(Question, frozen=True, kw_only=True):
-    steps: Annotated[
-        list[Text],
-        Meta(
-            min_length=1,
-            description="What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web "
-            "cpu=2', 'rollback deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'.",
-        ),
-    ]
-    manifest: Annotated[str | None, Meta(description="Manifest that is applied first, as text.")] = None
-    namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
-    preemption: _Preemption = True
-
-
 class Check(Question, frozen=True, kw_only=True):
     manifest: Annotated[
         str | None, Meta(description="Manifests to check, as text (default: the workloads of the cluster).")
@@ -133,6 +126,9 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
         if isinstance(option, questions.Workload):
             yield "manifest", _Manifest, None
             yield "workload", _Workload, None
+        elif isinstance(option, questions.Scenario):
+            yield "steps", _Steps, msgspec.field()
+            yield "manifest", _First, None
         elif option.is_for_assistants:
             yield each.name, _described(kind, option), msgspec.field(default=each.default, name=each.encode_name)
 
@@ -147,9 +143,11 @@ def _described(kind: Any, option: questions.Option) -> Any:
 
 def asked_by(question: type[questions.Question[Any]], arguments: Any) -> questions.Question[Any]:
     """The question that is asked with these arguments. Raises UsageError and ManifestError."""
-    values = {}
+    values: dict[str, Any] = {}
     for each, _, option in questions.options_of(question):
-        if not isinstance(option, questions.Workload):
+        if isinstance(option, questions.Scenario):
+            values[each.name] = scenario_of(arguments)
+        elif not isinstance(option, questions.Workload):
             if option.is_for_assistants:
                 values[each.name] = getattr(arguments, each.name)
         elif each.required or arguments.manifest is not None or arguments.workload is not None:
@@ -167,6 +165,12 @@ def workload_of(asked: Any) -> Manifest | Reference:
     if named is None:
         raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
     return named
+
+
+def scenario_of(asked: Any) -> Scenario:
+    """The steps, after the manifest that is applied. Raises UsageError and ManifestError."""
+    first = () if asked.manifest is None else (Step("apply the manifest", Apply((manifest_of(asked.manifest),))),)
+    return Scenario((*first, *(parse_step(text, None) for text in asked.steps)))
 
 
 def manifest_of(text: str) -> Manifest:

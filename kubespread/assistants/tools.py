@@ -14,12 +14,9 @@ from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
-from kubespread.scenario.text import parse_step
-from kubespread.scenario.types import Apply, Scenario, Step
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -73,12 +70,6 @@ def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
     )  # fmt: skip
 
 
-def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Play) -> PlayReport:
-    first = () if asked.manifest is None else (Step("apply the manifest", Apply((manifest_of(asked.manifest),))),)
-    scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
-    return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
-
-
 def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
     return kubespread.check(
         snapshot, () if asked.manifest is None else manifest_of(asked.manifest), scheduler,
@@ -128,13 +119,6 @@ _TOOLS = {
             questions.Simulate,
             SimulateReport,
             _simulate,
-        ),
-        Tool(
-            "play",
-            "What becomes of the cluster when things happen one after another: scaling, rollouts, drains, lost zones.",
-            questions.Play,
-            PlayReport,
-            _play,
         ),
         Tool(
             "check",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -25,7 +25,16 @@ from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import UsageError
-from kubespread.questions.question import Argument, Namespace, Option, Question, Workload, options_of
+from kubespread.questions.question import (
+    Argument,
+    Namespace,
+    Option,
+    Pod,
+    Question,
+    Scenario,
+    Workload,
+    options_of,
+)
 from kubespread.views.formats import writers_of
 
 if TYPE_CHECKING:
@@ -88,9 +97,11 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         opened = open_cluster(source, quiet=speaking.quiet)
         told = {name: each.late(typed, opened) for name, each in found.items() if each.late is not None}
         question_asked = structs.replace(question_asked, **told)
-        with waiting(question.doing, quiet=speaking.quiet) as on_progress:
-            report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+        if (other := question_asked.instead(opened, answering.scheduler)) is not None:
+            return replace(answering, cluster=other.cluster).give(other.name, other.report)
+        with waiting(question.doing, quiet=speaking.quiet) as on_progress:
+            report = kubespread.ask(opened, question_asked, answering.scheduler, on_progress)
         writer, look = writers[answering.written.name], question_asked.shown(answering.look())
         return answering.give(question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer)
 
@@ -108,10 +119,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
-    if isinstance(option, Namespace):
-        return _namespace(name, option)
-    if isinstance(option, Workload):
-        return _manifest(option) if option.names else _pods(option, is_optional=default == ())
+    if isinstance(option, Namespace | Pod | Scenario | Workload):
+        return _of_its_own(name, option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
@@ -140,6 +149,19 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
         (_Parameter(name, annotation, None if repeats or default == "" else default),),
         lambda typed, *_: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
     )
+
+
+def _of_its_own(name: str, option: Option, *, is_optional: bool) -> _Field:
+    """Of what an option says more than its type does."""
+    match option:
+        case Namespace():
+            return _namespace(name, option)
+        case Workload():
+            return _manifest(option) if option.names else _pods(option, is_optional=is_optional)
+        case Scenario():
+            return _scenario(name, option)
+        case _:
+            return _pod(name, option)
 
 
 def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
@@ -199,6 +221,30 @@ def _number(name: str, option: Option) -> _Field:
 
     declared = _option(name, option, repeats=False, default=None)
     return _Field((_Parameter(name, Annotated[str | None, declared], None),), value)
+
+
+def _scenario(name: str, option: Option) -> _Field:
+    def value(typed: Typed, *_: Any) -> Any:
+        from kubespread.scenario.reading import read_scenario
+
+        return read_scenario(typed[name])
+
+    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
+    return _Field((_Parameter(name, Annotated[str, declared], MISSING),), value)
+
+
+def _pod(name: str, option: Option) -> _Field:
+    def value(typed: Typed, _: ClusterOptions, scheduling: SchedulerOptions) -> str | None:
+        from kubespread.candidate.inputs import check_inputs
+
+        pod: str | None = typed[name]
+        check_inputs(
+            [] if pod is None else [pod], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates
+        )
+        return pod
+
+    annotation = Annotated[str | None, _option(name, option, repeats=False, default=None)]
+    return _Field((_Parameter(name, annotation, None),), value)
 
 
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:

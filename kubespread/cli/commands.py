@@ -38,10 +38,7 @@ _COMMANDS: dict[str, _Command | None] = {
         "Place replicas as kube-scheduler would; show what stops them.",
         "all replicas are placed and requirements hold", "some are not, or a requirement fails",
     ),
-    "play": _Command(
-        "Play a scenario step by step.",
-        "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
-    ),
+    "play": None,
     "pending": None,
     "audit": None,
     "check": _Command(

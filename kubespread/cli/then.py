@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from kubespread.cli.answering import Answering
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions
-from kubespread.cli.options.playing import ThenOptions, judged
+from kubespread.cli.options.playing import ThenOptions
 from kubespread.cli.options.workload import SelectionOptions
 from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
+from kubespread.questions.registry import question
+from kubespread.views.formats import writers_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
@@ -47,5 +49,7 @@ def simulate_then(
             preemption=not placing.no_preemption,
             deals=placing.deals,
         )
-    report, is_yes = judged(placing.fail_on, report)
-    return answering.give("play", report, is_yes=is_yes)
+    fail_on: Any = [each.value for each in placing.fail_on or ()]
+    writer = writers_of(question("play").outputs, "")[answering.written.name]
+    is_yes = True if fail_on else None
+    return answering.give("play", report.requiring(report.failures(fail_on)), is_yes=is_yes, writer=writer)

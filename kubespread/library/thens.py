@@ -13,12 +13,12 @@ from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
-from kubespread.library.playing import play_in
 from kubespread.manifest.reading import STDIN
-from kubespread.planner.reports.play import PlayReport
+from kubespread.questions.play.question import Play
+from kubespread.questions.play.report import PlayReport
+from kubespread.questions.scene import ask
 from kubespread.scenario.short import parse_then
 from kubespread.scenario.types import Apply, Named, Scenario, Step
 from kubespread.snapshot.snapshot import Snapshot
@@ -74,8 +74,8 @@ def simulate_then(
     asked = "" if replicas is None else f" --replicas {replicas}"
     first = Step(f"apply {workload}{asked}", Apply(tuple(given), tuple(set), replicas, chosen))
     scenario = Scenario((first, *(parse_then(text, workload) for text in steps)), preemption=preemption)
-    report, _ = play_in(snapshot, scenario, scheduler, namespace=default, deals=deals)
-    return msgspec.structs.replace(report, workload=full_name).about(cluster_reference(snapshot))
+    report = ask(snapshot, Play(scenario=scenario, namespace=default, deals=deals), scheduler)
+    return msgspec.structs.replace(report, workload=full_name)
 
 
 def _workload_name(

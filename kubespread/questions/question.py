@@ -12,7 +12,9 @@ import msgspec
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.controllers.drain import DrainFlags
+    from kubespread.library.deciding import Scheduler
     from kubespread.questions.scene import Scene
+    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 A = TypeVar("A")
@@ -67,6 +69,16 @@ class Workload(Option):
     """
 
 
+class Scenario(Argument):
+    """What happens: a file on the command line, by its place; from an assistant the texts of the steps, after a
+    manifest that is applied.
+    """
+
+
+class Pod(Option):
+    """A manifest, or KIND/NAME in the cluster; never from an assistant."""
+
+
 class Namespace(Option):
     """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default."""
 
@@ -96,6 +108,17 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
         return function
 
     return documented
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """The answer to another question, in the place of the one that was asked."""
+
+    name: str
+    """That of the other question."""
+    cluster: Snapshot
+    """What it is about."""
+    report: Any
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -137,6 +160,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def shown(self, look: Look) -> Look:
         """How a terminal shows the answer."""
         return look
+
+    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+        """What is asked in its place where a field says so. Raises what `answer` raises."""
+        return None
 
     @property
     def names_in(self) -> str | None:

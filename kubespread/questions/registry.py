@@ -9,6 +9,7 @@ from kubespread.questions.question import Question
 
 QUESTIONS = {
     "advise": "Advise",
+    "play": "Play",
     "pending": "Pending",
     "audit": "Audit",
     "survive": "Survive",

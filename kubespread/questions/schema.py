@@ -13,7 +13,6 @@ from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
-from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS, question
 
@@ -29,7 +28,6 @@ FILES: dict[str, type[Report]] = {
     "compare-report.json": CompareReport,
     "configuration.json": Configuration,
     "explain-report.json": ExplainReport,
-    "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }

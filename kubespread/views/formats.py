@@ -18,7 +18,6 @@ ReportKind = Literal[
     "explain",
     "simulate",
     "compare",
-    "play",
     "check",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
@@ -61,7 +60,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
                 "compare": Writer("compare.table", "a table"),
-                "play": Writer("play.screen", "tables"),
                 "check": Writer("check.table", "a list"),
             },
             is_for_people=True,
@@ -71,7 +69,6 @@ FORMATS: Mapping[str, Format] = {
             "wide",
             {
                 "explain": Writer("explain.wide"),
-                "play": Writer("play.wide", "adds the order in which nodes that fail lose their pods"),
             },
             is_for_people=True,
         ),
@@ -81,7 +78,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
-                "play": Writer("play.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
             },
             is_for_people=True,
@@ -102,7 +98,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.as_csv"),
                 "simulate": Writer("simulate.as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
-                "play": Writer("play.as_csv"),
                 "check": Writer("check.as_csv"),
             },
         ),

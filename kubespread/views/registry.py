@@ -27,7 +27,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),
-    "PlayReport": Teller("play", has_frames=True),
     "SimulateReport": Teller("simulate", is_of_several=True),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""

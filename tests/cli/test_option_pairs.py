@@ -27,6 +27,8 @@ from kubespread.errors import KubespreadError
 from kubespread.library.comparing import Side
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import QuestionReport
+from kubespread.questions.play.question import Play
+from kubespread.questions.question import Instead
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.explain import sentences
@@ -53,7 +55,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "after_edits", "after_steps", "ask", "check", "compare", "explain", "play",
+    "after_edits", "after_steps", "ask", "check", "compare", "explain",
     "rule", "rules", "simulate", "simulate_then",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
@@ -96,6 +98,7 @@ class Recorder:
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
         monkeypatch.setattr(kubespread, "write_baseline", self._noted("write_baseline"), raising=False)
+        monkeypatch.setattr(Play, "instead", self._instead(Play.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         monkeypatch.setattr(sentences, "write", self._noted("sentences", ""))
         for module in (answering, compare):
@@ -134,6 +137,18 @@ class Recorder:
             return self.answers[name]
 
         return question
+
+    def _instead(self, ask: Callable[..., Instead | None]) -> Callable[..., Instead | None]:
+        def instead(asked: Play, *arguments: Any) -> Instead | None:
+            if asked.explain is None:
+                return None
+            self.log.append(("instead", asked, plain(arguments)))
+            if "instead" not in self.answers:
+                self.answers["instead"] = ask(asked, *arguments)
+            answer: Instead = self.answers["instead"]
+            return answer
+
+        return instead
 
     def _noted(self, name: str, result: Any = None) -> Callable[..., Any]:
         def note(*arguments: Any) -> Any:

@@ -14,8 +14,8 @@ import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
 from kubespread.planner.reports.parts import Dealt
-from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.questions.play.report import PlayReport
 from kubespread.views.look import Look
 from kubespread.views.simulate import screen
 from tests.builders import hard, hosts

@@ -11,9 +11,9 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.planner.reports.play import PlayReport
+from kubespread.questions.play.report import PlayReport
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.play import as_csv, plain, screen
 from tests.builders import Data, hard, node, owned_by, replica, soft
 from tests.planner.world.clusters import deployment
 
@@ -127,7 +127,7 @@ KEPT = [(name, width) for name in REPORTS for width in (80, 120)]
 
 @pytest.mark.parametrize(("name", "width"), KEPT)
 def test_the_screen_is_the_one_that_was_looked_at(name: str, width: int) -> None:
-    text = screen.write(REPORTS[name](), Look(width=width))
+    text = terminal.write(REPORTS[name](), Look(width=width))
     assert text == (SCREENS / f"play-{name}-{width}.txt").read_text()
     assert max(map(cell_len, text.splitlines())) <= width
 
@@ -144,17 +144,18 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert as_csv.write(outage(), Look()).splitlines() == [
-        "step,name,text,failed,placed,gone,blocked,pending,workload,topologyKey,maxSkew,skewBefore,skewAfter,notCreated,notMadeYet",
-        "1,more replicas,scale deploy/web=9,,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0",
-        "2,,rollout deploy/web,,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0",
-        "3,,fail zone=a,,0,3,0,3,web,topology.kubernetes.io/zone,1,0,3,0,0",
-        "4,,restore zone=a,,3,0,0,0,web,topology.kubernetes.io/zone,1,3,0,0,0",
+        "step,placed,gone,blocked,pending,workload,key,max_skew,before,after,not_created,not_made,name,text,why",
+        "1,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,more replicas,scale deploy/web=9,",
+        "2,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,,rollout deploy/web,",
+        '3,0,3,0,3,web,topology.kubernetes.io/zone,1,0,3,0,0,,fail zone=a,"0/6 nodes are available: 2 node(s) had '
+        "untolerated taint(s), 4 node(s) didn't match pod topology spread constraints.\"",
+        "4,3,0,0,0,web,topology.kubernetes.io/zone,1,3,0,0,0,,restore zone=a,",
     ]
 
 
 @pytest.mark.parametrize("width", [40, 60, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    lines = screen.write(maintenance(), Look(width=width)).splitlines()
+    lines = terminal.write(maintenance(), Look(width=width)).splitlines()
     assert max(map(cell_len, lines)) <= max(width, 62)
 
 
@@ -167,4 +168,4 @@ def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data],
     report = kubespread.play(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}})
     change = report.steps[0].happened.workloads[0].skew[0]
     assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
-    assert ("\x1b[31m" in screen.write(report, Look(width=80, color=True))) == is_red
+    assert ("\x1b[31m" in terminal.write(report, Look(width=80, color=True))) == is_red

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.errors import UsageError
-from kubespread.planner.play import Changes
 from kubespread.planner.world.applying import exists
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.world import World
+from kubespread.questions.play.steps import Changes
 from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.nodes import change_nodes
 from kubespread.snapshot.edits.target import nodes_meant

@@ -19,74 +19,26 @@ from kubespread.candidate.stored import revised
 from kubespread.candidate.updating import refuse_update
 from kubespread.controllers.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
-from kubespread.library.resolving import source_gaps
-from kubespread.library.scaling import groups_of
-from kubespread.library.worlds import as_snapshot, world_of
-from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.checking import check
-from kubespread.planner.dealing import check_deals
-from kubespread.planner.play import Applied, Autoscale, Playing
-from kubespread.planner.play import play as play_steps
-from kubespread.planner.reports.play import PlayReport
+from kubespread.library.worlds import as_snapshot
 from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
-from kubespread.scenario.reading import ScenarioGiven, read_scenario
-from kubespread.scenario.types import Apply, Rollout, Scenario
+from kubespread.questions.play.steps import Applied
+from kubespread.scenario.types import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of
 
 _WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 
-_DEFAULT = Scheduler()
-
-
-def play_in(
-    snapshot: Snapshot,
-    scenario: Scenario,
-    scheduler: Scheduler,
-    *,
-    namespace: str | None = None,
-    deals: int | None = None,
-) -> tuple[PlayReport, Snapshot]:
-    """Play ``scenario`` after the edits of ``snapshot``, and the cluster as it is then.
-
-    ``namespace`` is that of names without one where the scenario has none. ``deals`` as of `play`. Raises UsageError,
-    ManifestError and SnapshotError before anything is played.
-    """
-    check_deals(deals)
-    origin = snapshot.origin
-    before, notes = edited(snapshot, scheduler, namespace, preempts=scenario.preemption)
-    default = scenario.namespace or namespace or origin.namespace or DEFAULT_NAMESPACE
-    world = world_of(before, scheduler, preempts=scenario.preemption)
-    changes = _Manifests(before, scheduler)
-    check(world, scenario, changes, default)
-    playing = Playing(world, changes, default, _autoscale(before, scenario))
-    report = play_steps(playing, scenario, scheduler.release(origin.release), deals)
-    report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
-    return report.with_gaps(tuple(source_gaps(before, scheduler))), as_snapshot(world, before)
-
-
-def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
-    kind = scenario.autoscaler
-    if kind is None:
-        return None
-    groups = groups_of(snapshot, kind, scenario.node_groups)
-    return lambda world: autoscale(world, groups, kind, searches=False)
-
 
 @dataclass(frozen=True, slots=True)
-class _Manifests:
+class Manifests:
     """Who reads the manifests of a scenario's steps."""
 
     snapshot: Snapshot
@@ -205,45 +157,3 @@ def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
     if same is None:
         return wanted
     return replace(wanted, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))
-
-
-def play(
-    snapshot: Snapshot,
-    scenario: ScenarioGiven,
-    scheduler: Scheduler = _DEFAULT,
-    *,
-    namespace: str | None = None,
-    deals: int | None = None,
-) -> PlayReport:
-    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
-
-    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
-    before anything is played; what goes wrong on the way is said of its step. ``namespace`` is that of names without
-    one where the scenario has none.
-
-    ``deals`` is how often it is played, with equal pods and nodes dealt anew each time after the first: where
-    controllers delete some of several equal pods it is chance which. None: 8 times where they do, fewer where very
-    many pods move, once where they do not. Raises ManifestError, SnapshotError and UsageError.
-    """
-    report, _ = play_in(snapshot, read_scenario(scenario), scheduler, namespace=namespace, deals=deals)
-    return report.about(cluster_reference(snapshot))
-
-
-def after_steps(
-    snapshot: Snapshot,
-    scenario: ScenarioGiven,
-    steps: int | None = None,
-    scheduler: Scheduler = _DEFAULT,
-    *,
-    namespace: str | None = None,
-) -> Snapshot:
-    """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
-
-    ``namespace`` is that of names without one where the scenario has none. Raises what `play` raises, and
-    UsageError for a number of steps that the scenario does not have.
-    """
-    read = read_scenario(scenario)
-    if steps is not None and not 0 <= steps <= len(read.steps):
-        raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
-    _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace, deals=1)
-    return after

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
+from kubespread.errors import UsageError
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import GonePod, Happened
 from kubespread.planner.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
@@ -13,6 +15,7 @@ from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.wording import count_of, some_of
 
+FailOn = Literal["pending", "blocked", "nothing"]
 _FEW = 3
 
 
@@ -128,6 +131,10 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...]
 
     @property
+    def manner(self) -> str:
+        return "" if self.preemption else "no preemption"
+
+    @property
     def all_notes(self) -> tuple[str, ...]:
         """Its own, and those of its steps."""
         of_steps = (
@@ -136,14 +143,6 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
             for note in step.happened.notes
         )
         return (*self.notes, *of_steps)
-
-    def about(self, cluster: ClusterReference) -> PlayReport:
-        """The same answer, with the cluster it is about."""
-        return msgspec.structs.replace(self, cluster=cluster)
-
-    def with_gaps(self, missing: tuple[str, ...]) -> PlayReport:
-        """The same answer, with what its source lacked named first."""
-        return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
 
     @property
     def lacking(self) -> list[str]:
@@ -160,6 +159,17 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
         plural = "" if len(self.blocked) == 1 else "s"
         said = {f"not done in full: step{plural} {steps}": steps, f"budgets broken: {broken}": broken}
         return [text for text, is_so in said.items() if is_so]
+
+    def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
+        """What ``fail_on`` names and is so. Raises UsageError."""
+        if "nothing" in fail_on and len(fail_on) > 1:
+            raise UsageError("--fail-on nothing does not go with another --fail-on")
+        said = {"pending": self.lacking, "blocked": self.not_done}
+        return [
+            f"--fail-on {each}: {', '.join([*said[each], *self.chances])}"
+            for each in dict.fromkeys(fail_on)
+            if each != "nothing" and (said[each] or self.chances)
+        ]
 
     @property
     def broken_budgets(self) -> list[str]:

@@ -16,7 +16,6 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened, UnmadePods
-from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
@@ -29,6 +28,7 @@ from kubespread.planner.world.under_way import resume
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
@@ -136,7 +136,7 @@ NOT_MODELLED = (
 )
 
 
-def play(playing: Playing, scenario: Scenario, version: KubeVersion, deals: int | None = None) -> PlayReport:
+def played(playing: Playing, scenario: Scenario, version: KubeVersion, deals: int | None = None) -> PlayReport:
     """Play the steps of ``scenario``; its world is then as it is after the last one.
 
     What goes wrong on the way is said of its step, and the next one goes on: `checking.check` finds before what cannot
@@ -157,7 +157,7 @@ def _dealt_once(playing: Playing, scenario: Scenario, version: KubeVersion) -> t
     world.surroundings = replace(world.surroundings, stuck=stuck)
     nodes = len(world.cluster)
     start, before = _started(world)
-    played = [_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1)]
+    played = [_step_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1)]
     steps = tuple(report for report, _ in played)
     last = steps[-1] if steps else None
     report = PlayReport(
@@ -196,7 +196,7 @@ def _started(world: World) -> tuple[Happened, Happenings]:
     return report, world.next_step()
 
 
-def _played(playing: Playing, start: Happened, number: int, step: Step) -> tuple[StepReport, Happenings]:
+def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> tuple[StepReport, Happenings]:
     world = playing.world
     before = world.cluster
     failed: str | None = None

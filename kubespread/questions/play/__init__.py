@@ -1,0 +1,1 @@
+"""A scenario, step by step, and what becomes of the cluster."""

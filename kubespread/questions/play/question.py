@@ -1,0 +1,106 @@
+"""What is asked of a scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from kubespread.questions.question import Instead, Option, PlayedQuestion, Pod, Scenario
+
+if TYPE_CHECKING:
+    from kubespread.library.deciding import Scheduler
+    from kubespread.questions.play.report import PlayReport
+    from kubespread.questions.scene import Scene
+    from kubespread.snapshot.snapshot import Snapshot
+
+
+class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
+    """Play a scenario step by step, and show what each step does to pods and their spread.
+
+    Steps can scale, roll out, roll back or apply workloads; drain, cordon, taint, label, fail, restore, add or remove
+    nodes; and delete pods. After each step the controllers and kube-scheduler run until nothing changes anymore.
+    Rollouts are shown pass by pass. Options that edit the cluster are applied before the first step.
+
+    \b
+    Examples:
+      kubespread play rollout.yaml
+      kubespread play zone-outage.yaml -S cluster.json.gz --fail-on pending
+      kubespread play zone-outage.yaml -S cluster.json.gz --at 2 --explain deploy/web
+      kubespread play maintenance.yaml -o json | jq '.steps[].happened.pending'
+    """
+
+    name = "play"
+    summary = "Play a scenario step by step."
+    yes, no = "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)"
+    outputs = {
+        "table": "tables",
+        "wide": "adds the order in which nodes that fail lose their pods",
+        "plain": "columns",
+        "csv": "",
+    }
+
+    scenario: Annotated[
+        Any, Scenario("File of kind Scenario, YAML or JSON; '-' for standard input.", metavar="SCENARIO")
+    ]
+    namespace: Annotated[
+        str | None,
+        Option("Namespace of names without one, when the scenario sets none.", ("-n", "--namespace"), "NAME"),
+    ] = None
+    fail_on: Annotated[
+        tuple[Literal["pending", "blocked", "nothing"], ...],
+        Option(
+            "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was "
+            "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
+            "'nothing': never.",
+            is_for_scripts=True,
+        ),
+    ] = ()
+    deals: Annotated[
+        int | None,
+        Option(
+            "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
+            "where controllers pick among equal pods or nodes, else 1).",
+            metavar="N", least=1,
+        ),
+    ] = None  # fmt: skip
+    at: Annotated[
+        int | None,
+        Option(
+            "With --explain, the step after which to explain the pod (default: the last; 0: before the first).",
+            metavar="STEP", least=0, is_for_scripts=True,
+        ),
+    ] = None  # fmt: skip
+    explain: Annotated[
+        str | None,
+        Pod(
+            "Explain a pod at one moment instead: a manifest, or KIND/NAME in the cluster at that moment.",
+            metavar="POD", is_path=True,
+        ),
+    ] = None  # fmt: skip
+
+    @classmethod
+    def report(cls) -> type[PlayReport]:
+        from kubespread.questions.play.report import PlayReport
+
+        return PlayReport
+
+    def answer(self, scene: Scene) -> PlayReport:
+        from kubespread.questions.play.answer import answer
+
+        return answer(self, scene)
+
+    def is_yes(self, report: PlayReport) -> bool | None:
+        return True if self.fail_on else None
+
+    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+        from kubespread.questions.play.answer import explained
+
+        return None if self.explain is None else explained(self, self.explain, snapshot, scheduler)
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace
+
+    @property
+    def makes_room(self) -> bool:
+        preempts: bool = self.preemption and self.scenario.preemption
+        return preempts

@@ -1,0 +1,470 @@
+"""A scenario: a row a step with what went wrong below it, the passes of rollouts, and what each step moves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.planner.reports.autoscaling import AutoscalingReport
+from kubespread.planner.reports.happened import (
+    BlockedPod,
+    GonePod,
+    Happened,
+    NodeEviction,
+    PlacedPod,
+    TouchedWorkload,
+    eviction_order,
+)
+from kubespread.planner.reports.parts import SkewChange
+from kubespread.planner.reports.rollout import (
+    DomainRevisions,
+    KeyRevisions,
+    RolloutPass,
+    RolloutReport,
+    rollout_sentence,
+)
+from kubespread.questions.map.report import TopologyMap
+from kubespread.questions.play.report import PlayReport, StepReport
+from kubespread.views.accounts.rollouts import pass_frames
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    GOOD,
+    HEAD,
+    Cell,
+    Line,
+    cell,
+    cut_end,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.layout import Column as Laid
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.rollouts import passes
+from kubespread.views.screen import concluded, room_beside
+from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.view import Frame, View, about
+from kubespread.wording import EMPTY, count_of, range_of, short_key, workload_name
+
+_LEAST_TEXT = 12
+_MAX_DETAILS = 3
+_DETAIL = len(INDENT) + 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacking:
+    """A workload that lacks pods."""
+
+    workload: str
+    count: int
+    what: str
+    """``pending``, ``not created`` or ``not made yet``."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _WorstSkew:
+    """Of the workloads that a step touched, the constraint that is furthest off."""
+
+    workload: str
+    """Its name alone."""
+    change: SkewChange
+
+    @property
+    def exceeds(self) -> bool:
+        return self.change.most_after > self.change.max_skew
+
+
+def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
+    """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most: of
+    the workload that is asked about where there is one, else of those whose pods the step moved.
+    """
+    found = [
+        _WorstSkew(_name(each), change)
+        for each in step.happened.workloads
+        if (each.is_moved if report.workload is None else each.workload == report.workload)
+        for change in each.skew
+    ]
+    return max(
+        found,
+        key=lambda each: (
+            each.change.is_violated,
+            each.change.most_after - each.change.max_skew,
+            each.change.most_after - each.change.before,
+            each.change.most_after,
+        ),
+        default=None,
+    )
+
+
+def _newly_lacking(report: PlayReport) -> Iterator[tuple[StepReport, list[_Lacking]]]:
+    """Each step with those that lack pods then, as far as they did not lack as many before."""
+    before = report.start
+    for step in report.steps:
+        known = {pod for each in before.pending for pod in each.pods}
+        pending = [
+            _Lacking(each.workload, len(each.pods), "pending", each.message)
+            for each in step.happened.pending
+            if not known.issuperset(each.pods)
+        ]
+        counts = Counter({(each.what, each.workload): each.count for each in _unmade(before)})
+        more = [each for each in _unmade(step.happened) if each.count > counts[each.what, each.workload]]
+        yield step, [*more, *pending]
+        before = step.happened
+
+
+def _unmade(happened: Happened) -> list[_Lacking]:
+    """The workloads that lack pods which do not exist."""
+    kinds = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
+    return [_Lacking(each.workload, each.count, what, each.message) for what, rows in kinds.items() for each in rows]
+
+
+def _name(workload: TouchedWorkload) -> str:
+    return workload.workload.rpartition("/")[2]
+
+
+def _autoscaling_sentence(report: AutoscalingReport) -> str:
+    """How many nodes came, of which groups."""
+    came = Counter[str]()
+    for group in (group for loop in report.loops for group in loop.added):
+        came[group.group] += len(group.nodes)
+    nodes = ", ".join(f"{name} +{count}" for name, count in sorted(came.items()))
+    if report.unknown_groups:
+        nodes = f"{nodes or 'no node'}, instance types of {', '.join(report.unknown_groups)} unknown"
+    nodes = nodes or "no node helps"
+    return f"{report.autoscaler}: {nodes} in {count_of(len(report.loops), 'loop')}"
+
+
+_Row = tuple[StepReport, _WorstSkew | None]
+"""A step, with the constraint that is furthest off."""
+
+
+def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Row]:
+    """What scripts have of that constraint."""
+    return Column(
+        header=header, readers=Readers.PIPES, value=lambda row: None if row[1] is None else value(row[1].change)
+    )
+
+
+def _text(step: StepReport) -> str:
+    return f"{step.name}: {step.text}" if step.name else step.text
+
+
+def _skew(worst: _WorstSkew | None) -> str:
+    """``web zone 1 → 3 > 1``."""
+    if worst is None:
+        return ""
+    change, after = worst.change, worst.change.range_after
+    exceeds = f" > {change.max_skew}" if worst.exceeds else ""
+    moved = after if str(change.before) == after else f"{change.before} → {after}"
+    return f"{worst.workload} {short_key(change.topology_key)} {moved}{exceeds}"
+
+
+def _went_wrong_first(row: _Row) -> str | None:
+    step, _ = row
+    wedged = (each.wedged_on for each in step.rollouts if each.wedged_on is not None)
+    blocked = (f"{each.message} {each.cause}".strip() for each in step.happened.blocked)
+    pending = (each.message for each in step.happened.pending)
+    lacking = (each.message for each in _unmade(step.happened))
+    failed = [] if step.failed is None else [" ".join(step.failed.split("\n"))]
+    return next(iter((*failed, *blocked, *wedged, *pending, *lacking)), None)
+
+
+def _went_wrong(row: _Row) -> str:
+    step, _ = row
+    blocked = [f"{each.pod} cannot be evicted: {each.message} {each.cause}".strip() for each in step.happened.blocked]
+    lacking = [(each.workload, each.message) for each in step.happened.pending]
+    lacking += ((each.workload, each.message) for each in _unmade(step.happened))
+    pending = [f"{workload_name(workload)}: {message}" for workload, message in lacking]
+    return "; ".join([*([step.failed] if step.failed else ()), *dict.fromkeys(blocked), *pending])
+
+
+_STEP: Sequence[Column[_Row]] = (
+    count("STEP", lambda row: row[0].number),
+    Column(header="WHAT", value=lambda row: _text(row[0]), readers=Readers.PAGES),
+    count("PLACED", lambda row: len(row[0].happened.placed)),
+    count("GONE", lambda row: len(row[0].happened.gone)),
+    count("BLOCKED", lambda row: len(row[0].happened.blocked)),
+    Column(
+        header="PENDING", value=lambda row: row[0].pending, is_number=True,
+        text=lambda row: range_of(row[0].pending, row[0].pending_dealt),
+    ),
+    Column(header="WORKLOAD", value=lambda row: row[1] and row[1].workload, readers=Readers.PIPES),
+    _of_change("KEY", lambda change: change.topology_key),
+    _of_change("MAX-SKEW", lambda change: change.max_skew),
+    _of_change("BEFORE", lambda change: change.before),
+    _of_change("AFTER", lambda change: change.after),
+    count("NOT-CREATED", lambda row: row[0].not_created),
+    count("NOT-MADE", lambda row: row[0].not_made_yet),
+    Column(header="SKEW", value=lambda row: _skew(row[1]), readers=Readers.PAGES),
+    Column(header="NAME", value=lambda row: row[0].name, readers=Readers.PIPES),
+    Column(header="TEXT", value=lambda row: row[0].text, readers=Readers.PIPES),
+    Column(header="WHY", value=_went_wrong_first, readers=Readers.PIPES),
+    Column(header="WHY", value=_went_wrong, readers=Readers.PAGES),
+)  # fmt: skip
+
+_Rollout = tuple[int, RolloutReport]
+_ROLLOUT: Sequence[Column[_Rollout]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="WORKLOAD", value=lambda row: row[1].workload),
+    Column(header="HOW-IT-WENT", value=lambda row: rollout_sentence(row[1])),
+)
+
+_Pass = tuple[int, str, RolloutPass, tuple[KeyRevisions, DomainRevisions] | None]
+_PASS: Sequence[Column[_Pass]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="WORKLOAD", value=lambda row: row[1]),
+    count("PASS", lambda row: row[2].number),
+    count("OLD", lambda row: row[2].running.old),
+    count("NEW", lambda row: row[2].running.new),
+    count("READY", lambda row: row[2].ready.old + row[2].ready.new),
+    Column(header="KEY", value=lambda row: row[3] and row[3][0].topology_key),
+    Column(header="DOMAIN", value=lambda row: row[3] and (row[3][1].value or EMPTY)),
+    count("OLD-PODS", lambda row: None if row[3] is None else row[3][1].old),
+    count("NEW-PODS", lambda row: None if row[3] is None else row[3][1].new),
+    count("SKEW", lambda row: None if row[3] is None else row[3][0].skew),
+)
+
+_LACKING: Sequence[Column[_Lacking]] = (
+    Column(header="WORKLOAD", value=lambda each: each.workload),
+    count("PODS", lambda each: each.count),
+    Column(header="WHAT", value=lambda each: each.what),
+    Column(header="WHY", value=lambda each: each.message),
+)
+
+_Moved = tuple[int, GonePod | PlacedPod]
+_MOVED: Sequence[Column[_Moved]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="POD", value=lambda row: row[1].pod),
+    Column(header="WHAT", value=lambda row: _why_gone(row[1]) if isinstance(row[1], GonePod) else "placed"),
+    Column(header="NODE", value=lambda row: row[1].node),
+)
+
+_Evicted = tuple[int, NodeEviction]
+_ORDER: Sequence[Column[_Evicted]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="NODE", value=lambda row: row[1].node),
+    count("SECONDS", lambda row: row[1].seconds),
+    count("PODS", lambda row: row[1].pods),
+)
+
+
+def _why_gone(gone: GonePod) -> str:
+    """``preempted for default/crit, breaking db``."""
+    broken = f", breaking {', '.join(gone.broken_budgets)}" if gone.broken_budgets else ""
+    return gone.why if gone.made_room_for is None else f"{gone.why} for {gone.made_room_for}{broken}"
+
+
+def view(report: PlayReport) -> View:
+    """Steps, their rollouts, what is lacking in the end, and which pods moved."""
+    last = report.steps[-1].happened if report.steps else report.start
+    pending = [_Lacking(each.workload, len(each.pods), "pending", each.message) for each in last.pending]
+    return View(
+        **about(report),
+        title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
+        f"{count_of(report.nodes, 'node')}",
+        sheets=[
+            Sheet(
+                title="Steps", columns=_STEP, rows=[(step, _worst_skew(report, step)) for step in report.steps],
+                tone=lambda row: Tone.BAD if _is_bad(row[0]) else Tone.GOOD,
+            ),
+            Sheet(
+                title="Rollouts", columns=_ROLLOUT, readers=Readers.PAGES,
+                rows=[(step.number, each) for step in report.steps for each in step.rollouts],
+                tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
+            ),
+            Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
+            Sheet(
+                title="Lacking in the end", columns=_LACKING, rows=[*pending, *_unmade(last)], readers=Readers.PAGES,
+                tone=lambda _: Tone.BAD,
+            ),
+            Sheet(
+                title="Pods that moved", columns=_MOVED, readers=Readers.PAGES, is_detail=True,
+                rows=[
+                    (step.number, each)
+                    for step in report.steps
+                    for each in (*step.happened.gone, *step.happened.placed)
+                ],
+            ),
+            Sheet(
+                title="Evictions", columns=_ORDER, readers=Readers.WIDE,
+                rows=[(step.number, each) for step in report.steps for each in step.happened.evictions],
+            ),
+        ],
+        lines=lambda look: _lines(report, look),
+        frames_on=lambda drawn: _frames(report, drawn),
+    )  # fmt: skip
+
+
+def _is_bad(step: StepReport) -> bool:
+    return step.is_stuck or bool(step.stuck_deals or step.broken_budgets)
+
+
+def _passes(report: PlayReport) -> Iterator[_Pass]:
+    """A row a pass and domain with pods."""
+    for step in report.steps:
+        for rollout in step.rollouts:
+            for each in rollout.passes:
+                held = [(key, one) for key in each.constraints for one in key.domains if one.old + one.new > 0]
+                yield from ((step.number, rollout.workload, each, one) for one in held)
+                if not held:
+                    yield step.number, rollout.workload, each, None
+
+
+def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
+    """One a step, with what each node holds after it; before the first what waited is placed."""
+    now = Counter({node.name: node.pods for node in drawn.nodes})
+    if report.start.placed:
+        yield _frame("before the first step", report.start, now)
+    for step in report.steps:
+        label = f"step {step.number}: {step.name or step.text}"
+        for rollout in step.rollouts:
+            # What the step came to says all of it once more, and more than the passes of one workload.
+            yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
+        yield _frame(label, step.happened, now)
+
+
+def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
+    touched = dict.fromkeys(
+        [*(each.node for each in happened.gone if each.node), *(each.node for each in happened.placed)]
+    )
+    now.subtract(each.node for each in happened.gone if each.node)
+    now.update(each.node for each in happened.placed)
+    waiting = sum(len(each.pods) for each in happened.pending)
+    said = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {waiting} pending"
+    pods = {node: max(0, now[node]) for node in touched}
+    return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
+
+
+def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from wrapped(_title(report), look.width, HANGING)
+    yield from _steps(report, look)
+    rolled = [(step.number, each) for step in report.steps for each in step.rollouts if each.passes]
+    for number, rollout in rolled:
+        yield ()
+        yield from passes(f"Step {number}: {workload_name(rollout.workload)}", rollout, look)
+    if rolled:
+        yield ()
+    style = GOOD if report.verdict == "yes" else BAD
+    yield from concluded(report.answer, look, style, others="")
+
+
+def _title(report: PlayReport) -> Line:
+    name = report.scenario or "Scenario"
+    about = [count_of(report.nodes, "node"), cluster_phrase(report.cluster), f"kube-scheduler v{report.kube_version}"]
+    said = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
+    return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {said}", DIM)]
+
+
+def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
+    """The table of steps, each with its details below it."""
+    columns = _columns(report, look)
+    head, *rows = tabulated(columns, headers=True)
+    if look.headers:
+        yield head
+    yield from _details_of(_start_details(report), look)
+    for row, (step, lacking) in zip(rows, _newly_lacking(report), strict=True):
+        yield row
+        details = [*_details(step)]
+        if look.in_full and step.happened.evictions:
+            details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
+        for each in lacking:
+            who = f"{workload_name(each.workload)}: {each.count} {each.what}: "
+            details.append([cell(who, BAD), cell(each.message)])
+        yield from _details_of(details, look)
+
+
+def _details_of(details: list[Line], look: Look) -> Iterator[Line]:
+    shown = details if look.in_full else details[:_MAX_DETAILS]
+    for detail in shown:
+        yield from wrapped([Cell(" " * _DETAIL), *detail], look.width, _DETAIL + 2)
+    if len(details) > len(shown):
+        yield [Cell(" " * _DETAIL), cell(f"and {len(details) - len(shown)} more, with -v", DIM)]
+
+
+def _start_details(report: PlayReport) -> list[Line]:
+    """What was pending, or was placed, before anything was done."""
+    start = report.start
+    details: list[Line] = []
+    if start.placed:
+        details.append([cell(f"before the first step {count_of(len(start.placed), 'waiting pod')} placed")])
+    for each in start.pending:
+        who = f"{workload_name(each.workload)}: {len(each.pods)} pending from the start: "
+        details.append([cell(who), cell(each.message)])
+    for lacking in _unmade(start):
+        who = f"{workload_name(lacking.workload)}: {lacking.count} {lacking.what} from the start: "
+        details.append([cell(who), cell(lacking.message)])
+    return details
+
+
+def _columns(report: PlayReport, look: Look) -> list[Laid]:
+    steps = report.steps
+    figures = [
+        Laid("PLACED", [Cell(str(len(step.happened.placed))) for step in steps], is_number=True),
+        Laid("GONE", [Cell(str(len(step.happened.gone))) for step in steps], is_number=True),
+        Laid("BLOCKED", [_alarming(len(step.happened.blocked)) for step in steps], is_number=True),
+        Laid("PENDING", list(map(_pending, steps)), is_number=True),
+    ]
+    unmade_pods = {
+        "NOT CREATED": [step.not_created for step in steps],
+        "NOT MADE": [step.not_made_yet for step in steps],
+    }
+    figures += (
+        Laid(header, list(map(_alarming, counts)), is_number=True)
+        for header, counts in unmade_pods.items()
+        if any(counts)
+    )
+    number = Laid("", [Cell(str(step.number)) for step in steps], is_number=True)
+    texts = [_text(step) for step in steps]
+    widest = max((width_of(text) for text in texts), default=0)
+    worst = [_worst_skew(report, step) for step in steps]
+    skews = [cell(_skew(each), BAD if each is not None and each.change.is_violated else "") for each in worst]
+    wanted = max(len("SKEW"), *(width_of(each.text) for each in skews), 0)
+    room = room_beside((number, *figures), look) - GAP
+    text_width = max(_LEAST_TEXT, min(widest, room - min(wanted, max(len("SKEW"), room // 2))))
+    skew_width = max(len("SKEW"), room - text_width)
+    return [
+        number,
+        Laid("STEP", [cell(cut_middle(text, text_width)) for text in texts]),
+        *figures,
+        Laid("SKEW", [Cell(cut_end(each.text, skew_width), each.style) for each in skews]),
+    ]
+
+
+def _alarming(number: int) -> Cell:
+    return Cell(str(number), BAD if number else "")
+
+
+def _pending(step: StepReport) -> Cell:
+    """``0–2`` where it depends on chance."""
+    most = step.pending if step.pending_dealt is None else step.pending_dealt.most
+    return Cell(range_of(step.pending, step.pending_dealt), BAD if most else "")
+
+
+def _details(step: StepReport) -> Iterator[Line]:
+    if step.failed is not None:
+        for line in step.failed.split("\n"):
+            yield [cell("not done: ", BAD), cell(line)]
+    reasons: dict[tuple[str, str], list[BlockedPod]] = {}
+    for each in step.happened.blocked:
+        reasons.setdefault((each.budget, f"{each.message} {each.cause}".strip()), []).append(each)
+    for (_, message), pods in reasons.items():
+        stay = f"{count_of(len(pods), 'pod')} cannot be evicted: "
+        yield [cell(stay, BAD), cell(message)]
+    for upgrade in step.upgrades:
+        said = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
+        stuck = upgrade.blocked
+        at = f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
+        yield [cell(f"{said}{at}", BAD if at else GOOD)]
+    if step.autoscaling is not None:
+        yield [cell(_autoscaling_sentence(step.autoscaling))]
+    for rollout in step.rollouts:
+        style = GOOD if rollout.complete else BAD
+        yield [cell(f"{workload_name(rollout.workload)}: ", style), cell(rollout_sentence(rollout))]
