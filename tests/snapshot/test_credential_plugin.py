@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -142,3 +144,19 @@ def test_what_a_plugin_is_told(tmp_path: Path) -> None:
         "kind": "ExecCredential",
         "spec": {"interactive": False, "cluster": {"server": "https://x", "config": {"audience": "a"}}},
     }
+
+
+def test_an_interrupt_while_it_starts_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*arguments, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        ask("import time; time.sleep(60)", tmp_path)
+    assert (started[0].returncode, signal.getsignal(signal.SIGINT)) == (-signal.SIGKILL, before)

@@ -12,11 +12,12 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
+from types import FrameType
 from typing import IO, Any
 
 import msgspec
@@ -112,39 +113,62 @@ def _spec(config: Data, cluster: Data) -> Data:
 def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     """What it prints. Whatever goes wrong, nothing of it is left running."""
     deadline = monotonic() + TIME_LIMIT
-    # A session of its own: what it has started can be ended with it.
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
+    process: subprocess.Popen[bytes] | None = None
     output, complaint = bytearray(), bytearray()
     ended: SimpleQueue[None] = SimpleQueue()
-    _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
-    complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
     try:
+        with _interrupted_afterwards():
+            # A session of its own: what it has started can be ended with it.
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
+        complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
         ended.get(timeout=max(0.0, deadline - monotonic()))
         if len(output) > _MAX_OUTPUT:
             raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
         code = process.wait(timeout=max(0.0, deadline - monotonic()))
-    except (Empty, subprocess.TimeoutExpired):
-        _kill(process)
+    except BaseException as error:
+        if process is not None:
+            _kill(process)
+        if not isinstance(error, (Empty, subprocess.TimeoutExpired)):
+            raise
         raise _PluginError(
             f"no credentials within {TIME_LIMIT:g}s{_said(complaint)}; if it waits for a login, log in with "
             "kubectl first"
         ) from None
-    except BaseException:
-        _kill(process)
-        raise
     if code != 0:
         complaining.join(_LAST_WORDS)
         raise _PluginError(f"it ended with {code}{_said(complaint)}")
     return bytes(output)
+
+
+@contextmanager
+def _interrupted_afterwards() -> Iterator[None]:
+    """Signals that would raise an exception do so at the end: one in the middle of a start leaves a process that nobody
+    knows of.
+    """
+    kept = {}
+    came: list[tuple[int, FrameType | None]] = []
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        kept = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for each in kept:
+        signal.signal(each, lambda *arrived: came.append(arrived))
+    try:
+        yield
+    finally:
+        for each, handler in kept.items():
+            signal.signal(each, handler)
+    for number, frame in came:
+        kept[signal.Signals(number)](number, frame)
 
 
 def _drain(
