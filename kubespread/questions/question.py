@@ -43,6 +43,8 @@ class Option:
     """Whether the command line has it."""
     is_for_scripts: bool = False
     """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
+    shown_in: tuple[str, ...] = ()
+    """The formats that show what it asks for; none: all do."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
 

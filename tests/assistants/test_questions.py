@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -13,6 +14,8 @@ from kubespread.assistants.bounding import bounded
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import tools
+from kubespread.questions.question import Scenario, Workload, options_of
+from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
 
 SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
@@ -51,6 +54,20 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
     with pytest.raises(kubespread.KubespreadError) as raised:
         called(tool, arguments)
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
+    """Workloads and scenarios are, as texts: those are their own."""
+    taken = {each.name for each in msgspec.structs.fields(tools()[name].question)}
+    own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, Scenario | Workload)}
+    for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}
+    assert taken & own == for_assistants & own
+
+
+def test_a_policy_of_the_descheduler_is_for_the_command_line_alone() -> None:
+    with pytest.raises(kubespread.UsageError, match="unknown argument 'descheduler'"):
+        called("rebalance", {"descheduler": "policy.yaml"})
 
 
 def paths_tried(secret: str) -> dict[str, tuple[str, dict[str, Any]]]:

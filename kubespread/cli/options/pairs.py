@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from kubespread.cli.stdout import stdout_takes_tables
 from kubespread.errors import UsageError
+from kubespread.questions.question import options_of
+from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import FORMATS, chosen_format
 
 _STDIN = "-"
@@ -87,10 +89,8 @@ SHOWN_IN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("explain", "pods"): ("table", "wide", "plain", "json", "yaml"),
     ("explain", "sort"): tuple(name for name in FORMATS if name != "name"),
     ("explain", "all_nodes"): tuple(name for name in FORMATS if name != "name"),
-    ("map", "by"): ("table",),
-    ("audit", "why"): ("table", "plain", "json", "yaml"),
 }
-"""The formats that show what an option of a command asks for."""
+"""The formats that show what an option of a command asks for, of questions that do not say so themselves."""
 ENDS = {("check", "list_rules"), ("check", "explain")}
 """Options of commands that print something else, and end."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
@@ -176,8 +176,10 @@ def _ended(command: str, typed: Mapping[str, Any]) -> Iterator[tuple[str, str, s
 
 def _unshown(command: str, names: Mapping[str, str], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
     """Options about rows and columns that the format does not have."""
+    fields = options_of(question(command)) if command in QUESTIONS else ()
+    shown_in = {**SHOWN_IN, **{(command, each.name): option.shown_in for each, _, option in fields if option.shown_in}}
     for option in typed:
-        formats = SHOWN_IN.get((command, option))
+        formats = shown_in.get((command, option))
         if formats is None:
             continue
         written = chosen_format(output, is_terminal=stdout_takes_tables()).name

@@ -59,7 +59,11 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         ),
     ] = None
     why: Annotated[
-        bool, Option("Show what was tried to find each cause, and the result.", is_for_scripts=True)
+        bool,
+        Option(
+            "Show what was tried to find each cause, and the result.",
+            is_for_scripts=True, shown_in=("table", "plain", "json", "yaml"),
+        ),
     ] = False  # fmt: skip
 
     @classmethod

@@ -49,6 +49,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         Option(
             "Show how full nodes are, or the pods of WORKLOAD and their skew (default: skew with a WORKLOAD).",
             is_for_scripts=True,
+            shown_in=("table",),
         ),
     ] = None
     keys: Annotated[
