@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kubespread.questions.question import Question
+if TYPE_CHECKING:
+    from kubespread.questions.question import Question
 
 QUESTIONS = {
     "advise": "Advise",
