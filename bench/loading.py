@@ -19,7 +19,7 @@ MEGABYTE = 10**6
 NODES, PODS_PER_NODE = 4_700, 30
 _LOAD = """
 import sys, time
-import kubespread, kubespread.library.explaining
+import kubespread, kubespread.questions.explain.answer
 start = time.perf_counter()
 kubespread.load(sys.argv[1])
 print(time.perf_counter() - start)

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
-    from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
-    from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.capacity.answer import capacity
     from kubespread.questions.capacity.report import CapacityReport
+    from kubespread.questions.explain.answer import explain
+    from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.map.answer import topology_map
     from kubespread.questions.map.report import TopologyMap
     from kubespread.questions.pending.answer import pending
@@ -105,7 +105,7 @@ _HOMES = {
     "CapacityReport": "kubespread.questions.capacity.report",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
-    "ExplainReport": "kubespread.planner.reports.explain",
+    "ExplainReport": "kubespread.questions.explain.report",
     "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
@@ -132,7 +132,6 @@ _HOMES = {
     "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
-    "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",

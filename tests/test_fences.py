@@ -25,7 +25,8 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.edits",
         "snapshot.topology_keys",
         "node_groups.types",
-        # A scenario upgrades too.
+        # A scenario upgrades too, and two explanations are compared.
+        "questions.explain.report",
         "questions.upgrade",
         "scenario.types",
     },

@@ -77,11 +77,6 @@ class PodQuestion(Question, frozen=True, kw_only=True):
     set: _Settings = []
 
 
-class Explain(PodQuestion, frozen=True, kw_only=True):
-    nodes: Annotated[list[Text], Meta(description="Only these nodes in the answer (default: all).")] = []
-    preemption: Annotated[bool, Meta(description="Say what preemption would do when no node fits.")] = False
-
-
 class Simulate(PodQuestion, frozen=True, kw_only=True):
     replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
     until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False

@@ -12,7 +12,6 @@ from kubespread.assistants.bounding import bounded
 from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, manifest_of, workload_of
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
-from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS
@@ -36,14 +35,6 @@ class Tool:
         asked = questions.asked(self.question, arguments)
         report = self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked)
         return bounded(report.to_dict(), asked.limit)
-
-
-def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Explain) -> ExplainReport:
-    report = kubespread.explain(
-        snapshot, workload_of(asked), scheduler,
-        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
-    )  # fmt: skip
-    return report.only(asked.nodes) if asked.nodes else report
 
 
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
@@ -106,14 +97,6 @@ _TOOLS = {
     tool.name: tool
     for tool in (
         Tool(
-            "explain",
-            "Which nodes one pod fits and why the others fail, as kube-scheduler decides: for each node and topology "
-            "spread constraint matching pods + the pod itself - the global minimum = skew against maxSkew.",
-            questions.Explain,
-            ExplainReport,
-            _explain,
-        ),
-        Tool(
             "simulate",
             "Where kube-scheduler puts the replicas of a workload, one after another, how evenly, and what stops them.",
             questions.Simulate,
@@ -141,4 +124,4 @@ _TOOLS = {
 
 def tools() -> Mapping[str, Tool]:
     """By name."""
-    return {**_TOOLS, **{name: _tool(name) for name in QUESTIONS}}
+    return {**{name: _tool(name) for name in QUESTIONS}, **_TOOLS}

@@ -35,7 +35,8 @@ from kubespread.questions.question import (
     Workload,
     options_of,
 )
-from kubespread.views.formats import writers_of
+from kubespread.questions.registry import question as question_of
+from kubespread.views.formats import Writer, writers_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
@@ -83,7 +84,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             f"{question.__name__}Cluster", shared, bases=(EditedClusterOptions,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
-    writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
+    writers = _writers(question)
 
     def command(
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
@@ -99,7 +100,10 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         question_asked = structs.replace(question_asked, **told)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
         if (other := question_asked.instead(opened, answering.scheduler)) is not None:
-            return replace(answering, cluster=other.cluster).give(other.name, other.report)
+            writer = _writers(question_of(other.name))[answering.written.name]
+            return replace(answering, cluster=other.cluster).give(other.name, other.report, writer=writer)
+        if answering.written.is_for_people:
+            question_asked = question_asked.for_people()
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, answering.scheduler, on_progress)
         writer, look = writers[answering.written.name], question_asked.shown(answering.look())
@@ -116,6 +120,10 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         "return": int,
     }
     return grouped(watchable(command) if question.is_watched else command)
+
+
+def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
+    return writers_of(question.outputs, question.__module__.rpartition(".")[0])
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:

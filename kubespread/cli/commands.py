@@ -32,7 +32,7 @@ class _Command:
 
 # In the order in which people come to ask; None: the question of that name says it all.
 _COMMANDS: dict[str, _Command | None] = {
-    "explain": _Command("Show which nodes a pod fits and why the others fail.", "some node fits", "none does"),
+    "explain": None,
     "advise": None,
     "simulate": _Command(
         "Place replicas as kube-scheduler would; show what stops them.",

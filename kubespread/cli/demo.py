@@ -6,10 +6,11 @@ from contextlib import chdir
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from kubespread.cli.explain import explain
+from kubespread.cli.asking import command_of
 from kubespread.cli.simulate import simulate
 from kubespread.cli.stderr import say
 from kubespread.errors import UsageError
+from kubespread.questions.registry import question
 
 _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
@@ -22,7 +23,7 @@ def demo() -> int:
         raise UsageError("the current directory was deleted: change to another one") from error
     with as_file(files("kubespread") / "demo") as data, chdir(data):
         say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")
-        explain(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
+        command_of(question("explain"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
         say("")
         say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
         code = simulate(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")

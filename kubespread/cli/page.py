@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from kubespread.views.documents import Answer
 
 _STDOUT = "-"
-_NO_LABELS = ("<none>", "<empty>")
 
 
 class _Marking(TypedDict, total=False):
@@ -59,11 +58,6 @@ def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, sched
 
 
 def _marking(answer: Answer) -> _Marking:
-    """The pods that matter: of a pod that is explained those that its first constraint counts, else all."""
-    from kubespread.planner.reports.explain import ExplainReport
-
-    if isinstance(answer, ExplainReport) and answer.constraints:
-        selector = answer.constraints[0].selector
-        if selector not in _NO_LABELS:
-            return {"selector": selector, "namespace": answer.pod.namespace}
-    return {}
+    """The pods that matter to the answer, where it is about some alone."""
+    marks = getattr(answer, "marks", None)
+    return {} if marks is None else {"selector": marks[0], "namespace": marks[1]}

@@ -91,12 +91,13 @@ class _Question:
 
 def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
     """Raise UsageError where standard input is to be read again and again."""
-    workload, placing = values.get("workload"), values.get("placing")
-    named = [] if workload is None else [*(workload.filename or ()), *(workload.kustomize or ())]
-    named += values.get("pod") or ()
-    others = [values["scheduling"].scheduler_config, getattr(placing, "node_groups", None)]
-    is_default = "pod" in values and not named and is_piped(source.sources)
-    if is_default or STDIN in (*named, *others, *source.sources):
+    # A question's options are one group; other commands have theirs apart.
+    groups = [values[name] for name in ("asked", "workload", "placing") if values.get(name) is not None]
+    files = [getattr(group, name, None) or () for group in groups for name in ("pod", "filename", "kustomize")]
+    named = [*(values.get("pod") or ()), *(file for some in files for file in some)]
+    others = [values["scheduling"].scheduler_config, *(getattr(group, "node_groups", None) for group in groups)]
+    takes_pods = "pod" in values or any(hasattr(group, "pod") for group in groups)
+    if (takes_pods and not named and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 
 

@@ -16,13 +16,13 @@ from kubespread.kube.versions import SCORES_SINCE
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.explaining import explained
 from kubespread.library.resolving import resolve
 from kubespread.library.simulating import simulate
 from kubespread.manifest.reading import display_name
 from kubespread.planner.compare import Answered
 from kubespread.planner.compare import compare as compare_answers
 from kubespread.planner.reports.compare import Asked, CompareReport
+from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.snapshot.snapshot import Snapshot
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"

@@ -12,9 +12,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved
 from kubespread.library.worlds import world_of
+from kubespread.planner.constraint_counts import constraint_reports, domain_counts
 from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.entries import Outcome
-from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.manner import Manner
 from kubespread.planner.posed import Played
 from kubespread.planner.reports.parts import Dealt

@@ -22,8 +22,8 @@ from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
+from kubespread.planner.constraint_counts import counted_constraints
 from kubespread.planner.entries import Entry, Outcome
-from kubespread.planner.explain import counted_constraints
 from kubespread.planner.queue import place
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport

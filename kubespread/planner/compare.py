@@ -18,10 +18,11 @@ from kubespread.planner.reports.compare import (
     ReplicaDifference,
     SideReport,
 )
-from kubespread.planner.reports.explain import ExplainReport, NodeReport
+from kubespread.planner.reports.judged_nodes import NodeReport
 from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.skew import skew_of
+from kubespread.questions.explain.report import ExplainReport
 from kubespread.scheduler.evaluation import NO_NODES
 
 

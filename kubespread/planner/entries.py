@@ -11,7 +11,7 @@ from kubespread.controllers.daemon_nodes import pinned_to
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create
-from kubespread.planner.explain import constraint_reports, domain_counts
+from kubespread.planner.constraint_counts import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.preempting import Preempted, Preemptions
 from kubespread.planner.reports.gang import GangReport

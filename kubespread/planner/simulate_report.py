@@ -14,8 +14,8 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner import claims
 from kubespread.planner.bars import bars
+from kubespread.planner.constraint_counts import domain_counts, preemption_report
 from kubespread.planner.entries import Outcome
-from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.manner import Manner, Way
 from kubespread.planner.posed import Question

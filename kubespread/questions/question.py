@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -158,6 +158,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def is_yes(self, report: A) -> bool | None:
         """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""
         return None if self.verdict_counts else True
+
+    def for_people(self) -> Self:
+        """The same question where people read the answer."""
+        return self
 
     def shown(self, look: Look) -> Look:
         """How a terminal shows the answer."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from kubespread.questions.question import Question
 
 QUESTIONS = {
+    "explain": "Explain",
     "advise": "Advise",
     "play": "Play",
     "pending": "Pending",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
@@ -13,17 +13,14 @@ from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
-from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import world_of
 from kubespread.planner.reports.parts import ClusterReference
-from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.missing import settled
-from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import name_of
-from kubespread.planner.world.under_way import judged_as_it_stands
-from kubespread.planner.world.world import World
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
+
+if TYPE_CHECKING:
+    from kubespread.library.workloads_asked import WorkloadsAsked
+    from kubespread.planner.world.pod_book import PodKey
+    from kubespread.planner.world.world import World
 
 OnProgress = Callable[[int], None]
 A = TypeVar("A", covariant=True)
@@ -84,12 +81,18 @@ class Scene:
     @cached_property
     def world(self) -> World:
         """The same cluster as it lives on. Raises UsageError."""
+        # Most questions ask of the cluster as it stands, and need none.
+        from kubespread.library.worlds import world_of
+
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
     def settled(self, asked: WorkloadsAsked | None, before: str) -> Settled:
         """The world once its controllers and kube-scheduler are done with what it was found in the middle of, judged
         before anything happens; ``before`` says what that is.
         """
+        from kubespread.planner.world.missing import settled
+        from kubespread.planner.world.under_way import judged_as_it_stands
+
         world = self.world
         is_asked: Callable[[WorkloadName], bool] | None = asked.those_in(world) if asked is not None else None
         under_way = judged_as_it_stands(world) if is_asked is None else judged_as_it_stands(world, is_asked)
@@ -122,6 +125,9 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
     """What to say of a world that has just settled: how many pods have a node only since, and whom they pushed away."""
     if not waited:
         return ()
+    from kubespread.planner.world.happenings import PREEMPTED
+    from kubespread.planner.world.reporting import name_of
+
     were = "was" if len(waited) == 1 else "were"
     victims = [name_of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""

@@ -11,7 +11,6 @@ import msgspec
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
-from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS, question
@@ -27,7 +26,6 @@ FILES: dict[str, type[Report]] = {
     "check-report.json": CheckReport,
     "compare-report.json": CompareReport,
     "configuration.json": Configuration,
-    "explain-report.json": ExplainReport,
     "simulate-report.json": SimulateReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.reports.explain import NodeConstraint, ScoreDetail
+from kubespread.planner.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.planner.reports.parts import letter as letter
 
 

@@ -22,7 +22,7 @@ def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:
 
 def as_in_a_pipe(header: Iterable[str], rows: Iterable[Iterable[object]], look: Look) -> str:
     """The rows that a pipe gets, their header spelled as spreadsheets have it: ``max_skew`` for ``MAX-SKEW``."""
-    names = [name.lower().replace("-", "_") for name in header]
+    names = [name.lower().replace("-", "_") if name.isupper() else name for name in header]
     return separated_by_commas([names, *rows] if look.headers else rows)
 
 

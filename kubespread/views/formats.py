@@ -15,7 +15,6 @@ from kubespread.escaping import printable
 from kubespread.views.look import Look
 
 ReportKind = Literal[
-    "explain",
     "simulate",
     "compare",
     "check",
@@ -41,6 +40,10 @@ class Writer:
 class Format:
     name: str
     writers: Mapping[str, Writer]
+    engine: str = ""
+    """The module that writes it of any view or report; empty where a question has a module of its own for it."""
+    is_of_all: bool = False
+    """Whether every report has it, whatever its question says."""
     is_for_people: bool = False
     """Rows to read, for which sentences are a fuller form."""
     has_conclusion: bool = False
@@ -57,49 +60,69 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "table",
             {
-                "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
                 "compare": Writer("compare.table", "a table"),
                 "check": Writer("check.table", "a list"),
             },
+            engine="terminal",
             is_for_people=True,
             has_conclusion=True,
         ),
         Format(
             "wide",
-            {
-                "explain": Writer("explain.wide"),
-            },
+            {},
+            engine="wide",
             is_for_people=True,
         ),
         Format(
             "plain",
             {
-                "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
             },
+            engine="plain",
             is_for_people=True,
         ),
-        Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
-        Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
-        Format("markdown", dict.fromkeys(get_args(ReportKind), _MARKDOWN), has_conclusion=True, has_notes=True),
+        Format(
+            "json",
+            dict.fromkeys(get_args(ReportKind), _JSON),
+            "as_json",
+            is_of_all=True,
+            has_conclusion=True,
+            has_notes=True,
+        ),
+        Format(
+            "yaml",
+            dict.fromkeys(get_args(ReportKind), _YAML),
+            "as_yaml",
+            is_of_all=True,
+            has_conclusion=True,
+            has_notes=True,
+        ),
+        Format(
+            "markdown",
+            dict.fromkeys(get_args(ReportKind), _MARKDOWN),
+            "markdown",
+            is_of_all=True,
+            has_conclusion=True,
+            has_notes=True,
+        ),
         Format(
             "name",
             {
-                "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
             },
+            engine="names_only",
         ),
         Format(
             "csv",
             {
-                "explain": Writer("explain.as_csv"),
                 "simulate": Writer("simulate.as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "check": Writer("check.as_csv"),
             },
+            engine="as_csv",
         ),
         Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
         Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
@@ -108,8 +131,6 @@ FORMATS: Mapping[str, Format] = {
         Format("prometheus", {}),
     )
 }
-SENTENCES = Writer("explain.sentences")
-"""What people read of single nodes instead of rows."""
 _ON_TERMINAL, _IN_PIPE = "table", "plain"
 
 
@@ -127,24 +148,11 @@ def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]
     """What writes a report that has a view: the formats that all have, and ``outputs`` with their help. A format that
     no view is written in has a module of its name in the ``package`` of the question.
     """
-    helps = {"json": "", "yaml": "", "markdown": "", **outputs}
     return {
-        name: Writer(_ENGINES[name], helps[name]) if name in _ENGINES else Writer(name, helps[name], package)
-        for name in FORMATS
-        if name in helps
+        name: Writer(each.engine, outputs.get(name, "")) if each.engine else Writer(name, outputs[name], package)
+        for name, each in FORMATS.items()
+        if each.is_of_all or name in outputs
     }
-
-
-_ENGINES = {
-    "table": "terminal",
-    "wide": "wide",
-    "plain": "plain",
-    "json": "as_json",
-    "yaml": "as_yaml",
-    "markdown": "markdown",
-    "name": "names_only",
-    "csv": "as_csv",
-}
 
 
 def output_help(writers: Mapping[str, Writer]) -> str:

@@ -31,6 +31,8 @@ class Look:
     all_nodes: bool = False
     in_full: bool = False
     """Each of several answers by itself, where one line each would do."""
+    in_sentences: bool = False
+    """Each row as a paragraph, where an answer has that form."""
     by: RowOf | None = None
     """What gets a row of its own; each format has its own default."""
     map_by: MapBy = MapBy.LOAD

@@ -13,7 +13,7 @@ from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
 from kubespread.views.registry import view_of
-from kubespread.views.view import Bars, NodeFacts, View, tables_of
+from kubespread.views.view import Bars, NodeFacts, View, tables_of, with_nodes
 from kubespread.wording import count_of
 
 _OPEN_ROWS, _MOST_ROWS = 20, 50
@@ -30,7 +30,7 @@ def write(answer: Answer, look: Look) -> str:
     """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
     of every table.
     """
-    blocks = _blocks(view_of(answer), look)
+    blocks = _blocks(with_nodes(view_of(answer)), look)
     return "\n\n".join(blocks if look.in_full or look.all_nodes else _fitting(blocks)) + "\n"
 
 

@@ -6,20 +6,24 @@ from typing import Any
 
 from kubespread.views.aligned import NONE, columns
 from kubespread.views.documents import Answer
-from kubespread.views.look import Look
+from kubespread.views.look import Look, RowOf
 from kubespread.views.registry import view_of
 from kubespread.views.sheet import Readers, Sheet
+from kubespread.views.view import sheets_in
 
 
 def write(answer: Answer, look: Look) -> str:
     """A blank line between blocks; a sheet without rows is left out, unless it is the answer."""
-    readers = Readers.PIPES | Readers.WIDE if look.wide else Readers.PIPES
-    sheets = [each for each in view_of(answer).sheets if each.readers & readers and (each.rows or each.is_answer)]
-    return "\n".join(_block(each, look) for each in sheets)
+    view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
+    if look.in_sentences and view.sentences is not None:
+        return view.sentences()
+    sheets = [each for each in sheets_in(view) if each.readers & readers and (each.rows or each.is_answer)]
+    rows_of = look.by or RowOf.NODE
+    return "\n".join(_block(each, look, readers) for each in sheets if each.row_of in (None, rows_of))
 
 
-def _block(sheet: Sheet[Any], look: Look) -> str:
-    shown = sheet.records()
+def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
+    shown = sheet.records(readers)
     values = ([column.raw(row, in_full=look.in_full) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
     return columns([each.header for each in shown], rows, headers=look.headers)

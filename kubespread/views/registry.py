@@ -26,7 +26,6 @@ class Teller:
 ACCOUNTS: Mapping[str, Teller] = {
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
-    "ExplainReport": Teller("explain"),
     "SimulateReport": Teller("simulate", is_of_several=True),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""

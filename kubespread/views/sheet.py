@@ -8,6 +8,7 @@ from enum import Flag, StrEnum, auto
 from typing import Any, Generic, TypeVar
 
 from kubespread.views.aligned import NONE
+from kubespread.views.look import RowOf
 
 R = TypeVar("R")
 R_contra = TypeVar("R_contra", contravariant=True)
@@ -45,12 +46,14 @@ class Readers(Flag):
     """Who gets a column or a sheet."""
 
     TERMINAL = auto()
-    PIPES = auto()
-    """Scripts and spreadsheets."""
+    COLUMNS = auto()
+    """Scripts that read a pipe."""
+    SPREADSHEET = auto()
     PAGES = auto()
     """Pages and comments, which have room."""
     WIDE = auto()
     """Pipes that ask for ``-o wide``."""
+    PIPES = COLUMNS | SPREADSHEET
     RECORDS = PIPES | PAGES
     """Everybody but a terminal, which says it otherwise."""
     ALL = TERMINAL | RECORDS
@@ -143,6 +146,8 @@ class Sheet(Generic[R]):
     tone: Callable[[R], Tone] | None = None
     """How good a whole row is."""
     readers: Readers = Readers.ALL
+    row_of: RowOf | None = None
+    """Where the same can be told by node or by domain, by which it is."""
     is_detail: bool = False
     """Whether it stands below what answers the question."""
     is_answer: bool = False
@@ -159,6 +164,6 @@ class Sheet(Generic[R]):
             self.is_detail,
         )
 
-    def records(self) -> Sequence[Column[R]]:
-        """The columns that scripts get."""
-        return [each for each in self.columns if Readers.PIPES in each.readers]
+    def records(self, readers: Readers) -> Sequence[Column[R]]:
+        """The columns that some readers of pipes get."""
+        return [each for each in self.columns if each.readers & readers]

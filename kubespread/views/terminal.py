@@ -27,7 +27,7 @@ from kubespread.views.names import fitted, legend, told_apart
 from kubespread.views.registry import view_of
 from kubespread.views.screen import concluded, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
-from kubespread.views.view import View
+from kubespread.views.view import View, sheets_in
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.STRONG: HEAD, Tone.FAINT: DIM}
 _LONG_NAME = 20
@@ -37,13 +37,15 @@ _LONG_NAME = 20
 def write(answer: Answer, look: Look) -> str:
     """The whole answer as its view composes it, else its sheets, in the colors of ``look``."""
     view = view_of(answer)
+    if look.in_sentences and view.sentences is not None:
+        return view.sentences()
     return written(_lines(view, look) if view.lines is None else view.lines(look), color=look.color)
 
 
 def _lines(view: View, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from flowed([[cell(view.title, HEAD)], [cell(view.provenance, DIM)]], look, indent="")
-    for sheet in view.sheets:
+    for sheet in sheets_in(view):
         if Readers.TERMINAL in sheet.readers and sheet.rows:
             yield from table(sheet.columns, sheet.rows, look, explains_names=True)
     yield from concluded(view.answer, look)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from kubespread.questions.map.report import TopologyMap
@@ -82,13 +82,21 @@ class View:
     tone: Tone = Tone.PLAIN
     sheets: Sequence[Sheet[Any]] = ()
     """The one that is the answer is what a spreadsheet gets, else the first."""
+    sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
+    """The same where they take long, for those that show them."""
     names: Sequence[str] | None = None
     """What ``-o name`` lists; None where there is no such form."""
     lines: Callable[[Look], Iterable[Line]] | None = None
     """The whole answer on a terminal, where that is more than its sheets."""
+    sentences: Callable[[], str] | None = None
+    """The answer as paragraphs, where somebody asks for some of its rows alone."""
+    is_wide_on_terminals: bool = False
+    """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     bars: Sequence[Bars] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
+    nodes_of: Callable[[], NodeFacts] | None = None
+    """The same where it takes long, for those that show it."""
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
     is_rollout: bool = False
@@ -142,7 +150,17 @@ def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
     return {heading: tuple(texts) for heading, texts in told.items() if texts}
 
 
+def sheets_in(view: View) -> Sequence[Sheet[Any]]:
+    """All of its sheets."""
+    return view.sheets if view.sheets_of is None else view.sheets_of()
+
+
+def with_nodes(view: View) -> View:
+    """With what is said of single nodes, for pages and comments."""
+    return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
+
+
 def tables_of(view: View) -> Sequence[Table]:
     """Its sheets as tables of cells; a sheet without rows is none."""
-    sheets = (each for each in view.sheets if Readers.PAGES in each.readers)
+    sheets = (each for each in sheets_in(view) if Readers.PAGES in each.readers)
     return [*(each.table() for each in sheets if each.rows), *view.tables]

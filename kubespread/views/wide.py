@@ -1,4 +1,4 @@
-"""Columns for pipes, with the sheets that only who asks for them gets."""
+"""Columns for pipes, with the sheets and columns that only who asks for them gets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import replace
 from kubespread.views import plain
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
+from kubespread.views.registry import view_of
 
 
 def write(answer: Answer, look: Look) -> str:
-    return plain.write(answer, replace(look, wide=True))
+    """On a terminal too, unless the answer has a wide table for it."""
+    wide = replace(look, wide=True)
+    if look.width is None or not view_of(answer).is_wide_on_terminals:
+        return plain.write(answer, wide)
+    from kubespread.views import terminal
+
+    return terminal.write(answer, wide)

@@ -25,13 +25,12 @@ from kubespread.cli.options.ordered import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.library.comparing import Side
-from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import QuestionReport
+from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Instead
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.views.explain import sentences
 from kubespread.views.formats import Writer
 from tests.cli.option_samples import SAMPLES, SHARED, written
 
@@ -55,7 +54,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "after_edits", "after_steps", "ask", "check", "compare", "explain",
+    "after_edits", "after_steps", "ask", "check", "compare",
     "rule", "rules", "simulate", "simulate_then",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
@@ -100,7 +99,6 @@ class Recorder:
         monkeypatch.setattr(kubespread, "write_baseline", self._noted("write_baseline"), raising=False)
         monkeypatch.setattr(Play, "instead", self._instead(Play.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
-        monkeypatch.setattr(sentences, "write", self._noted("sentences", ""))
         for module in (answering, compare):
             monkeypatch.setattr(module, "write_page", lambda path, *_: self._noted("page")(path))
         monkeypatch.setattr(save, "save", self._noted("save"))

@@ -54,7 +54,7 @@ def test_version() -> None:
 NOT_IMPORTED = {
     "--version imports no command, and nothing that reads": (
         ["--version"],
-        ["kubespread.cli.explain", "kubespread.views.formats", "msgspec", "numpy", "yaml", "rich"],
+        ["kubespread.cli.asking", "kubespread.views.formats", "msgspec", "numpy", "yaml", "rich"],
     ),
     "a command imports no other, and no controllers where nothing is edited": (
         ["explain", POD, "-S", CLUSTER, "-o", "name"],

@@ -9,7 +9,7 @@ import kubespread
 from kubespread.candidate.sources import Choosing
 from kubespread.errors import KubespreadError
 from kubespread.library.resolving import resolve
-from kubespread.planner.explain import explain as explain_pod
+from kubespread.questions.explain.answer import explained as explain_pod
 from tests.golden.cases import Data, Difference, Recorded
 
 _INVALID_SCORE = "returns an invalid score"

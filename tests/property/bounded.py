@@ -14,7 +14,14 @@ CPU_SECONDS = 20
 MEMORY_BYTES = 3 * 2**29
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["kubespread.cli.explain", "kubespread.library.opening", "kubespread.library.simulating"])
+_FORKS.set_forkserver_preload(
+    [
+        "kubespread.cli.asking",
+        "kubespread.questions.explain.answer",
+        "kubespread.library.opening",
+        "kubespread.library.simulating",
+    ]
+)
 
 
 def run_bounded(directory: Path, *arguments: str | Path) -> tuple[int, str, str]:

@@ -19,11 +19,11 @@ from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.snapshot.save import save
 from kubespread.views.comma_separated import separated_by_commas
-from kubespread.views.formats import FORMATS
 from kubespread.views.look import Look
 from tests.builders import pod
 from tests.cli.support import CLUSTER, POD, run
 from tests.hostile_names import HOSTILE, is_safe, objects
+from tests.views.writers import writers
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def cluster() -> kubespread.Snapshot:
 
 
 def explained(cluster: kubespread.Snapshot, form: str) -> str:
-    return FORMATS[form].writers["explain"].load()(kubespread.explain(cluster, pod("web")), Look(all_nodes=True))
+    return writers("explain")[form].load()(kubespread.explain(cluster, pod("web")), Look(all_nodes=True))
 
 
 def test_columns_stay_aligned(cluster: kubespread.Snapshot) -> None:

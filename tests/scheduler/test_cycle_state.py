@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.questions.explain.sentences import in_sentences
 from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.views.explain import sentences
-from kubespread.views.look import Look
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -67,9 +66,7 @@ def test_a_filter_that_needs_its_pre_filter_fails_every_pod(plugin: str) -> None
 
 def test_a_node_without_a_verdict_is_said_to_have_none() -> None:
     report = ask([node("a")], pod(), json.dumps(config({"preFilter": off("NodePorts")})))
-    assert "  Verdict: no verdict: every scheduling cycle of the pod ends in an error\n" in sentences.write(
-        report, Look()
-    )
+    assert "  Verdict: no verdict: every scheduling cycle of the pod ends in an error\n" in in_sentences(report)
 
 
 @pytest.mark.parametrize("plugin", ["NodeAffinity", "NodeVolumeLimits", "VolumeZone"])

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.views.explain.sentences import write
-from kubespread.views.look import Look
+from kubespread.questions.explain.sentences import in_sentences
 from tests.builders import hosts, node, pod, taint
 from tests.scheduler.asking import ask
 from tests.scheduler.test_interpodaffinity import away, near, term
@@ -21,7 +20,7 @@ FOO = {"foo": "bar"}
 def behind(objects: list[Data], candidate: Data, name: str) -> list[str]:
     """The lines below the plugins, in order."""
     report = ask(objects, candidate).only([name])
-    return [line.strip() for line in write(report, Look()).splitlines() if line.startswith(" " * 6)]
+    return [line.strip() for line in in_sentences(report).splitlines() if line.startswith(" " * 6)]
 
 
 CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import kubespread
+from kubespread.questions.explain.rows import rows_of
 from kubespread.views.arithmetic import ASCII, PRETTY
-from kubespread.views.explain.rows import rows_of
 from tests.builders import Data, hard, node, pod, pods_on, soft
 
 

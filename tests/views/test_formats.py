@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.views.formats import FORMATS, Format, Writer, chosen_format, output_help
+from kubespread.views.formats import FORMATS, Format, chosen_format, output_help
 from kubespread.views.look import Look
 from tests.builders import hard, hosts, pod
 from tests.planner.world.clusters import deployment
@@ -98,11 +98,10 @@ def test_standard_output_decides_when_nobody_else_does(name: str | None, is_term
 
 
 def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Format("document", {"explain": Writer("documents", "is made up")})
-    monkeypatch.setitem(FORMATS, row.name, row)
+    monkeypatch.setitem(FORMATS, "document", Format("document", {}, engine="names_only", is_of_all=True))
     assert [*writers("explain")][-1] == "document"
-    assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert output_help(writers("explain")) == f"{HELP['explain']} 'document' is made up."
+    assert writers("explain")["document"].load()(EXPLAINED, Look()) == "n1\n"
+    assert output_help(writers("explain")) == HELP["explain"]
 
 
 def test_several_reports_are_a_list_in_one_document() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
-from kubespread.planner.reports.explain import NodeConstraint, Rejection, Verdict
+from kubespread.planner.reports.judged_nodes import NodeConstraint, Rejection, Verdict
 from kubespread.planner.reports.parts import (
     ClusterReference,
     Judgment,

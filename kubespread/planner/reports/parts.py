@@ -63,6 +63,11 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """What is not as kube-scheduler does it by default, in a few words."""
         return ""
 
+    @property
+    def marks(self) -> tuple[str, str] | None:
+        """The labels and the namespace of the pods that a picture of the cluster marks; None: no pods in particular."""
+        return None
+
 
 class ScheduledReport(QuestionReport, frozen=True, kw_only=True):
     """A report about a cluster that kube-scheduler goes on with."""

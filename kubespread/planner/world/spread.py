@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.explain import constraint_reports
+from kubespread.planner.constraint_counts import constraint_reports
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.world.waiting import SchedulerOf
 from kubespread.scheduler.cluster.cluster import Cluster

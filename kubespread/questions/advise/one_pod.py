@@ -17,7 +17,7 @@ from kubespread.planner.advise.edited_worlds import Edited, EditedWorlds
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.bars import bars
-from kubespread.planner.explain import constraint_reports
+from kubespread.planner.constraint_counts import constraint_reports
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.reports.parts import PodReference
 from kubespread.planner.world.pod_book import PodKey, key_of

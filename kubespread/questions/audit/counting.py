@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from kubespread.planner.explain import counted_constraints, in_domains
+from kubespread.planner.constraint_counts import counted_constraints, in_domains
 from kubespread.questions.audit.report import AuditedConstraint, DomainPods
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import State

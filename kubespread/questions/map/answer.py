@@ -24,8 +24,8 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY,
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved, resolve
+from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
 from kubespread.planner.details import canonical
-from kubespread.planner.explain import constraint_reports, counted_constraints
 from kubespread.planner.node_states import closing_states
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.skew import skew_now

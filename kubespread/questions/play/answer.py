@@ -9,11 +9,11 @@ import msgspec
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.library.deciding import Scheduler
-from kubespread.library.explaining import explain
 from kubespread.library.scaling import groups_of
 from kubespread.library.worlds import as_snapshot
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.dealing import check_deals
+from kubespread.questions.explain.answer import explain
 from kubespread.questions.play.checking import check
 from kubespread.questions.play.manifests import Manifests
 from kubespread.questions.play.question import Play

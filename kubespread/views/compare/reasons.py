@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.compare import NodeChange, NodeDifference, NodeSide
-from kubespread.planner.reports.explain import NodeConstraint
-from kubespread.views.explain.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
+from kubespread.planner.reports.judged_nodes import NodeConstraint
+from kubespread.views.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
 from kubespread.wording import short_key
 
 _SEPARATOR = " · "

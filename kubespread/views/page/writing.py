@@ -17,14 +17,14 @@ from kubespread.views.page.markup import data, shown, text
 from kubespread.views.page.node_table import STATE, NodeTable
 from kubespread.views.page.picture import joining_nodes, pods_before, svg
 from kubespread.views.registry import view_of
-from kubespread.views.view import View, tables_of
+from kubespread.views.view import View, tables_of, with_nodes
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     """``answer`` drawn on the cluster of ``drawn``, which only an answer about no cluster does without. The page holds
     the answer's JSON, as ``-o json`` has it.
     """
-    account = view_of(answer, drawn)
+    account = with_nodes(view_of(answer, drawn))
     css, script = _resource("page.css"), _resource("page.js")
     policy = "; ".join(
         (

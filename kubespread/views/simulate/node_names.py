@@ -8,8 +8,8 @@ from os.path import commonprefix
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import NodeReplicas
-from kubespread.views.explain.node_names import shared_suffix
 from kubespread.views.layout import width_of
+from kubespread.views.node_names import shared_suffix
 
 _MAX_NAMED = 20
 CUT = "…"

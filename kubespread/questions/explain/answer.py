@@ -8,40 +8,94 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from kubespread.candidate.sources import PodGiven
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import controller_of
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.library.choosing import given_pods
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import Resolved, resolve
+from kubespread.library.revising import reviser
 from kubespread.planner.advise.of_constraints import advice_on_constraints
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
+from kubespread.planner.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
 from kubespread.planner.details import DetailsOfNodes, details_of
 from kubespread.planner.honesty import not_modelled
-from kubespread.planner.reports.explain import (
-    ExplainReport,
-    NodeConstraint,
-    NodeReport,
-    Rejection,
-    ScoreDetail,
-    Verdict,
-)
-from kubespread.planner.reports.parts import ConstraintReport, CountedPod, Domain, PodReference, PreemptionReport
+from kubespread.planner.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
+from kubespread.planner.reports.parts import ConstraintReport, PodReference
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.questions.explain.question import Explain
+from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
+from kubespread.scheduler.cluster.labels import Counts, LabelColumn
 from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
-from kubespread.scheduler.plugin import Code, SchedulingError, State
+from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.default_preemption import args_of
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.preemption import Preemption, has_lower, preempt
+from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
+from kubespread.snapshot.snapshot import Snapshot
 
 
+@asks(Explain)
 def explain(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven],
+    scheduler: Scheduler | None = None,
+    *,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    preemption: bool = False,
+    pods: bool = False,
+) -> ExplainReport:
+    """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
+
+    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting first.
+    Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each domain of a
+    constraint counts.
+
+    Raises ManifestError, SnapshotError and UsageError.
+    """
+    asked = Explain(
+        pods=tuple(given_pods(pod)), named=name, namespace=namespace, recursive=recursive, template_path=template_path,
+        settings=tuple(set), preemption=preemption, with_pods=pods,
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler)
+
+
+def answer(asked: Explain, scene: Scene) -> ExplainReport:
+    """The nodes that are asked about, in the order that is asked for."""
+    resolved = resolve(scene.snapshot, asked.pods, scene.scheduler, asked.choosing, settings=asked.settings)
+    report = answer_of(resolved, preemption=asked.preemption, pods=asked.with_pods)
+    report = report.about(scene.source).sorted_by(asked.sort)
+    return report.only(asked.nodes) if asked.nodes else report
+
+
+def answer_of(asked: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
+    """The same about what was read already."""
+    candidate, profile = asked.candidates[0], asked.profiles[0]
+    report = explained(
+        asked.cluster,
+        candidate.pod,
+        profile,
+        (*candidate.notes, *filter(None, [candidate.waits_behind])),
+        candidate.admission,
+        preemption=preemption,
+        pods=pods,
+        revise=reviser(asked),
+    )
+    return report.with_gaps(asked.gaps_of(candidate)).sorted_by("score")
+
+
+def explained(
     cluster: Cluster,
     pod: Pod,
     profile: Profile,
@@ -112,15 +166,6 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def preemption_report(found: Preemption, version: KubeVersion) -> PreemptionReport:
-    """What preemption does for a pod that fits nowhere."""
-    candidate, tail = found.candidate, (found.tail or None) if version.since(24) else None
-    if candidate is None:
-        return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
-    victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
-    return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
-
-
 @dataclass(frozen=True)
 class _ConstraintRow:
     """One constraint with its numbers for all nodes."""
@@ -153,27 +198,6 @@ class _ConstraintRow:
         )
 
 
-def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
-    """The constraints in force, in the order they were declared, with every domain's count.
-
-    ``states`` are by plugin; ``feasible`` are the nodes among which soft constraints compare.
-    """
-    state = states.get(PodTopologySpread.name)
-    if not isinstance(state, SpreadState):
-        return []
-    return [
-        _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
-        for counted in counted_constraints(state)
-    ]
-
-
-def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
-    """Hard and soft constraints in the order they were declared."""
-    hard = iter(state.hard)
-    soft = iter(state.soft.counted if state.soft is not None else ())
-    return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
-
-
 def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintRow]:
     reports = constraint_reports(evaluation.states, evaluation.feasible)
     state = evaluation.states.get(PodTopologySpread.name)
@@ -201,61 +225,6 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
 def _domain_names(column: LabelColumn) -> list[str | None]:
     values = (*column.values, None)
     return [values[code] for code in column.codes.tolist()]
-
-
-def _hard_report(counted: HardConstraint) -> ConstraintReport:
-    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.matching()))
-
-
-def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
-    matching = counted.matching()
-    compared = feasible & counted.column.present
-    minimum = int(matching[compared].min()) if compared.any() else None
-    return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
-
-
-def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
-    """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
-    state = states.get(PodTopologySpread.name)
-    counted = counted_constraints(state) if isinstance(state, SpreadState) else []
-    return [in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
-
-
-def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
-    """The matching pods of every value of the key, by its code. Nodes sharing a hostname label are added up."""
-    codes, present = counted.column.codes, counted.column.present
-    in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
-    if isinstance(counted, SoftConstraint) and counted.is_hostname:
-        np.add.at(in_domain, codes[present], matching[present])
-    else:
-        in_domain[codes[present]] = matching[present]
-    return in_domain
-
-
-def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
-    """Every value of the key with its counts, in the order of values."""
-    column = counted.column
-    size, order = len(column.values), column.sorted_codes
-    nodes = np.bincount(column.codes[column.present], minlength=size)
-    eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
-    figures = (in_domains(counted, matching), nodes, eligible)
-    return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
-
-
-def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:
-    return ConstraintReport(
-        topology_key=constraint.topology_key,
-        when_unsatisfiable=constraint.when_unsatisfiable,
-        max_skew=constraint.max_skew,
-        min_domains=constraint.min_domains,
-        selector=str(constraint.selector),
-        node_affinity_policy="Honor" if constraint.honors_affinity else "Ignore",
-        node_taints_policy="Honor" if constraint.honors_taints else "Ignore",
-        source=constraint.source,
-        self_match=constraint.self_match,
-        global_minimum=minimum,
-        domains=domains,
-    )
 
 
 def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
@@ -295,43 +264,4 @@ def _node_report(
         score_details=score_details,
         total=int(evaluation.total[node]) if scored else None,
         spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),
-    )
-
-
-def with_pods(
-    report: ConstraintReport, counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
-) -> ConstraintReport:
-    """``report`` with the pods that each of its domains counts for a pod of ``namespace``."""
-    pods = _by_domain(counted, cluster, namespace)
-    domains = (msgspec.structs.replace(domain, pods=tuple(pods.get(domain.value, ()))) for domain in report.domains)
-    return msgspec.structs.replace(report, domains=tuple(domains))
-
-
-def _by_domain(
-    counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
-) -> Mapping[str, Sequence[CountedPod]]:
-    by_domain: dict[str, list[CountedPod]] = {}
-    if not counted.constraint.counts_pods:
-        return by_domain
-    running, column = cluster.running, counted.column
-    selected = pretended_kinds(cluster, counted.constraint, namespace).of(running.kind)
-    places = np.flatnonzero(selected & counted.counts_on[running.node] & column.present[running.node])
-    for place in places.tolist():
-        node = int(running.node[place])
-        by_domain.setdefault(column.values[column.codes[node]], []).append(
-            _counted_pod(running.pods[place], cluster.nodes.names[node])
-        )
-    for pods in by_domain.values():
-        pods.sort(key=lambda pod: (pod.node, pod.name))
-    return by_domain
-
-
-def _counted_pod(pod: Pod, node: str) -> CountedPod:
-    owner, meta = controller_of(pod), pod.metadata
-    return CountedPod(
-        namespace=meta.namespace,
-        name=meta.name,
-        owner=None if owner is None else f"{owner.kind}/{owner.name}",
-        node=node,
-        terminating=meta.deletion_timestamp is not None,
     )

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
-from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.reports.details import (
+    ClaimInUseDetail,
+    Detail,
+    NodeLabelDetail,
+    PodAffinityDetail,
+    PodAntiAffinityDetail,
+    ResourceDetail,
+    VolumeNodeDetail,
+    VolumeZoneDetail,
+    has,
+    requirement,
+)
+from kubespread.planner.reports.judged_nodes import NodeConstraint, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport, CountedPod
+from kubespread.questions.explain.report import ExplainReport
 from kubespread.views.arithmetic import PRETTY, formula, letter
-from kubespread.views.explain.counted import state
-from kubespread.views.explain.in_full import in_full
-from kubespread.views.explain.reasons import SPREAD_PLUGIN
-from kubespread.views.look import Look
 from kubespread.views.phrases import policies
+from kubespread.views.reasons import SPREAD_PLUGIN
 
 
-def write(report: ExplainReport, _look: Look) -> str:
+def in_sentences(report: ExplainReport) -> str:
     """A paragraph for every node of ``report``."""
     return "\n".join("".join(f"{escaped(line)}\n" for line in _node(report, node)) for node in report.nodes)
+
+
+def state(pod: CountedPod) -> str:
+    """Whether it counts."""
+    return "terminating, not counted" if pod.terminating else "counted"
 
 
 def _node(report: ExplainReport, node: NodeReport) -> list[str]:
@@ -23,7 +38,7 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     lines = [f"Node {node.name}: Pod {pod} {'fits' if node.feasible else 'does not fit'}"]
     for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
         lines.append(f"  {letter(position)}  {_constraint(constraint, about)}")
-        lines += [f"       {pod}" for pod in _pods(constraint, about)]
+        lines += [f"       {pod}" for pod in _counted_pods(constraint, about)]
     lines.append(f"  Verdict: {_verdict(node)}")
     rejections = {rejection.plugin: rejection for rejection in node.rejections}
     for plugin in report.filter_plugins:
@@ -37,7 +52,7 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     return lines
 
 
-def _pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
+def _counted_pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
     """The pods that the node's domain counts."""
     domain = next((each for each in about.domains if each.value == constraint.domain), None)
     pods = domain.pods if domain is not None else None
@@ -89,3 +104,52 @@ def _shares(report: ExplainReport, node: NodeReport) -> list[str]:
         for position, (share, about) in enumerate(zip(node.spread_scores, report.constraints, strict=True))
         if share is not None
     ]
+
+
+def in_full(detail: Detail) -> str:
+    """One line; kinds whose few words leave nothing out are said in those."""
+    match detail:
+        case ResourceDetail(resource=resource, requested=requested, free=free, allocatable=allocatable):
+            return f"{resource}: requests {requested}, free {free} of {allocatable} allocatable"
+        case NodeLabelDetail(source=source, term=term):
+            listed = "" if term is None else f" term {term + 1}"
+            return f"{source}{listed}: {requirement(detail)}, the node {has(detail.actual)}"
+        case PodAffinityDetail(domain=None):
+            return f"affinity to {_pods(detail)}: the node has no label {detail.topology_key}"
+        case PodAffinityDetail(topology_key=key, domain=str(domain)):
+            return f"affinity to {_pods(detail)}: none {_where(key, domain)}"
+        case PodAntiAffinityDetail():
+            return _anti_affinity(detail)
+        case VolumeNodeDetail(claim=claim, volume=volume):
+            return f"claim {claim}, volume {volume}: needs {requirement(detail)}, the node {has(detail.actual)}"
+        case VolumeZoneDetail(claim=claim, volume=volume, key=key):
+            zones = " or ".join(detail.values)
+            return f"claim {claim}, volume {volume}: {key} is {zones}, the node {has(detail.actual)}"
+        case ClaimInUseDetail(claim=claim, pod=pod, node=node):
+            return f"claim {claim}: used by {pod} on {node}"
+    return detail.short
+
+
+def _anti_affinity(detail: PodAntiAffinityDetail) -> str:
+    """Whose term it is, and whom it counts."""
+    where = _where(detail.topology_key, detail.domain)
+    first = f"{detail.pod} on {detail.node}"
+    if detail.of_existing_pod:
+        terms = "1 term" if detail.pods == 1 else f"{detail.pods} terms, the first"
+        return f"{terms} of {first}: anti-affinity to {_pods(detail)} {where}"
+    counted = "1 pod," if detail.pods == 1 else f"{detail.pods} pods, the first"
+    return f"anti-affinity to {_pods(detail)}: {counted} {first}, {where}"
+
+
+def _where(topology_key: str, domain: str) -> str:
+    return f"where {topology_key} is {domain or '(empty)'}"
+
+
+def _pods(detail: PodAffinityDetail | PodAntiAffinityDetail) -> str:
+    """The pods a term speaks of: their labels, and in which namespaces."""
+    names = [f"namespace {name}" for name in detail.namespaces]
+    if detail.namespace_selector == "<empty>":
+        names.append("all namespaces")
+    elif detail.namespace_selector is not None:
+        names.append(f"namespaces {detail.namespace_selector}")
+    return f"pods {detail.selector} ({', '.join(names)})"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from kubespread.escaping import escaped
+from kubespread.questions.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
+from kubespread.questions.explain.rows import Rows
 from kubespread.views.arithmetic import SKEW, TIGHT, Spelling, score_steps
-from kubespread.views.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
-from kubespread.views.explain.rows import Rows
 from kubespread.views.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, cut_middle, tabulated, width_of
 from kubespread.views.look import Look
 from kubespread.wording import short_key

@@ -1,4 +1,4 @@
-"""Names of nodes as short as a screen needs them, and still apart."""
+"""What the names of all nodes end in, which rows leave out."""
 
 from __future__ import annotations
 

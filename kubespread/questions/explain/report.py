@@ -11,7 +11,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.planner.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
-from kubespread.planner.reports.details import Detail
+from kubespread.planner.reports.judged_nodes import NodeReport
 from kubespread.planner.reports.parts import (
     ClusterReference,
     ConstraintReport,
@@ -19,93 +19,8 @@ from kubespread.planner.reports.parts import (
     PodReference,
     PreemptionReport,
     QuestionReport,
-    Report,
 )
 from kubespread.wording import count_of
-
-
-class NodeConstraint(Report, frozen=True):
-    """One constraint's arithmetic for one node: matching + selfMatch - globalMinimum = skew, against maxSkew.
-
-    A node that lacks the topology key has no domain and no numbers.
-    """
-
-    topology_key: str
-    domain: str | None
-    """The node's value of the topology key."""
-    matching: int | None
-    """Matching pods in that domain."""
-    self_match: int
-    """1 where the selector matches the pod itself, else 0."""
-    global_minimum: int | None
-    """As the constraint has it."""
-    skew: int | None
-    """matching + selfMatch - globalMinimum."""
-    max_skew: int
-    satisfied: bool
-    """Whether the skew is at most maxSkew; a soft constraint that is not only costs score."""
-    reason: str | None
-    """Why not, in one line; null where it is satisfied."""
-
-
-class Verdict(Report, frozen=True):
-    """kube-scheduler's own judgment of a node: the first plugin that rejects it."""
-
-    code: str
-    """A scheduler framework code: ``Success``, ``Unschedulable``, ``UnschedulableAndUnresolvable`` or ``Error``."""
-    plugin: str | None
-    """Who rejects it; null for ``Success``."""
-    reasons: tuple[str, ...]
-    """In kube-scheduler's words."""
-
-
-class Rejection(Report, frozen=True):
-    """What one filter plugin has against a node."""
-
-    plugin: str
-    """The filter plugin that rejects the node."""
-    code: str
-    """As that of a verdict."""
-    reasons: tuple[str, ...]
-    """In kube-scheduler's words."""
-    details: tuple[Detail, ...] = ()
-    """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
-
-
-class ScoreDetail(Report, frozen=True):
-    """How one plugin's score of one node came about: raw, brought to 0..100, times weight."""
-
-    raw: int
-    """What the plugin gave."""
-    normalized: int
-    """From 0 to 100, in view of the other nodes' scores."""
-    weight: int
-    """The profile's."""
-    weighted: int
-    """normalized times weight."""
-
-
-class NodeReport(Report, frozen=True):
-    name: str
-    """The node's."""
-    feasible: bool
-    """Whether every filter plugin of the profile passes."""
-    verdict: Verdict
-    """kube-scheduler's own judgment of the node: the first plugin that rejects it."""
-    rejections: tuple[Rejection, ...]
-    """Of every filter plugin, not the first only; those that the profile switches off are asked too and decide
-    nothing.
-    """
-    constraints: tuple[NodeConstraint, ...]
-    """In the order of the report's ``constraints``."""
-    scores: dict[str, int]
-    """Weighted, by plugin; empty for a node outside scoring."""
-    score_details: dict[str, ScoreDetail]
-    """By plugin; empty for a node outside scoring."""
-    total: int | None
-    """The sum of ``scores``; null for a node outside scoring."""
-    spread_scores: tuple[float | None, ...]
-    """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
 
 
 class ExplainReport(QuestionReport, frozen=True, kw_only=True):
@@ -149,7 +64,7 @@ class ExplainReport(QuestionReport, frozen=True, kw_only=True):
         """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
         return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=_NODE_ORDERS[key])))
 
-    def about(self, cluster: ClusterReference) -> ExplainReport:
+    def about(self, cluster: ClusterReference | None) -> ExplainReport:
         """The same answer, with the cluster it is about."""
         return msgspec.structs.replace(self, cluster=cluster)
 
@@ -164,6 +79,12 @@ class ExplainReport(QuestionReport, frozen=True, kw_only=True):
         if missing := [name for name in asked if name not in known]:
             raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, known)}" for name in missing))
         return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in asked))
+
+    @property
+    def marks(self) -> tuple[str, str] | None:
+        """Those that the first constraint counts."""
+        selector = self.constraints[0].selector if self.constraints else "<none>"
+        return None if selector in ("<none>", "<empty>") else (selector, self.pod.namespace)
 
     def judged(self) -> Judgment:
         return "yes" if self.schedulable else "no"

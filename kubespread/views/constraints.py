@@ -1,25 +1,15 @@
-"""What stands above the rows: what was asked of which cluster, and the constraints with their letters."""
+"""The constraints of a pod with their letters, as they stand above the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
-from kubespread.views.layout import DIM, HEAD, Cell, Column, Line, cell, tabulated, wrapped
+from kubespread.views.layout import DIM, HEAD, Column, Line, cell, tabulated, wrapped
 from kubespread.views.phrases import policies
-from kubespread.views.provenance import titled
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS = 6
-
-
-def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
-    """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
-    pod = f"{report.pod.namespace}/{report.pod.name}"
-    nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
-    asked = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
-    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, width)
 
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:

@@ -1,0 +1,90 @@
+"""What is asked of one pod and every node."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_look
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec.structs import replace
+
+from kubespread.questions.question import Option, PodQuestion, Workload
+from kubespread.views.look import Look, RowOf
+
+if TYPE_CHECKING:
+    from kubespread.questions.explain.report import ExplainReport
+    from kubespread.questions.scene import Scene
+
+
+class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
+    """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
+
+    The cluster is the one in the current kubeconfig context, or comes from --snapshot. POD is a manifest, or KIND/NAME
+    in the cluster. Every filter plugin is run on every node, so each node shows all of its reasons, not only
+    kube-scheduler's first one.
+
+    \b
+    Examples:
+      kubespread explain pod.yaml
+      kubespread explain pod/web-0 -n shop --context prod
+      kubespread explain pod.yaml -S cluster.yaml
+      kubectl get nodes,pods,ns,svc,rs,sts,rc,pvc,pv,sc,pc,limits,quota -A -o json | kubespread explain pod.yaml -S -
+      kubespread explain deployment.yaml -S cluster/ -o json | jq .message
+      kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
+    """
+
+    name = "explain"
+    summary = "Show which nodes a pod fits and why the others fail."
+    yes, no = "some node fits", "none does"
+    outputs = {
+        "table": "a table",
+        "wide": "",
+        "plain": "plain columns",
+        "name": "prints the nodes that fit, best first",
+        "csv": "",
+    }
+    is_watched = True
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
+            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]",
+        ),
+    ]
+    preemption: Annotated[
+        bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")
+    ] = False  # fmt: skip
+    nodes: Annotated[
+        tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME")
+    ] = ()  # fmt: skip
+    by: Annotated[
+        Literal["node", "domain"] | None,
+        Option(
+            "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
+            is_for_scripts=True,
+        ),
+    ] = None  # fmt: skip
+    all_nodes: Annotated[
+        bool, Option("Show every node in the table, however many there are.", is_for_scripts=True)
+    ] = False  # fmt: skip
+    with_pods: Annotated[bool, Option("List the matching pods of each domain.", ("--pods",))] = False
+    sort: Annotated[Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True)] = "score"
+
+    @classmethod
+    def report(cls) -> type[ExplainReport]:
+        from kubespread.questions.explain.report import ExplainReport
+
+        return ExplainReport
+
+    def answer(self, scene: Scene) -> ExplainReport:
+        from kubespread.questions.explain.answer import answer
+
+        return answer(self, scene)
+
+    def for_people(self) -> Explain:
+        return replace(self, with_pods=True) if self.nodes else self
+
+    def shown(self, look: Look) -> Look:
+        by = None if self.by is None else RowOf(self.by)
+        return with_look(look, all_nodes=self.all_nodes, by=by, in_sentences=bool(self.nodes))

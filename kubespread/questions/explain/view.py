@@ -1,0 +1,270 @@
+"""An explanation: the constraints on top, a row a node or a domain, the verdict at the bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from kubespread.planner.reports.judged_nodes import NodeConstraint
+from kubespread.planner.reports.parts import CountedPod, letter
+from kubespread.questions.explain.domains import DomainRow, DomainRows, domain_rows, domain_table, is_by_domain
+from kubespread.questions.explain.node_table import node_table
+from kubespread.questions.explain.report import ExplainReport, summary
+from kubespread.questions.explain.rows import Row as NodeRow
+from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
+from kubespread.questions.explain.sentences import in_sentences, state
+from kubespread.views.accounts.spread import asked_bars
+from kubespread.views.aligned import NONE
+from kubespread.views.arithmetic import ASCII, PRETTY, score_steps
+from kubespread.views.constraints import constraint_lines
+from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.layout import Column as Laid
+from kubespread.views.look import Look, RowOf
+from kubespread.views.node_names import shared_suffix
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.provenance import titled
+from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.view import NodeFacts, View, beside, source
+from kubespread.wording import EMPTY, count_of, short_key
+
+_WIDTHS = (None, 40, 32, 24, 16, 12, 8)
+"""The most columns that a cell takes, from the widest terminal to the narrowest."""
+_Counted = tuple[str, str, CountedPod]
+"""A constraint's letter, a domain, and a pod that counts there."""
+_COUNTED: Sequence[Column[_Counted]] = (
+    Column(header="BY", value=lambda row: row[0]),
+    Column(header="DOMAIN", value=lambda row: row[1]),
+    Column(header="POD", value=lambda row: row[2].name),
+    Column(header="OWNER", value=lambda row: row[2].owner),
+    Column(header="NODE", value=lambda row: row[2].node),
+    Column(header="STATE", value=lambda row: state(row[2])),
+)
+
+
+def view(report: ExplainReport) -> View:
+    """Numbers as numbers for a spreadsheet; the reasons last, since they hold blanks."""
+    return View(
+        title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
+        answer=report.answer,
+        tone=Tone.GOOD if report.schedulable else Tone.BAD,
+        sheets_of=lambda: list(_sheets(report)),
+        names=_fitting(report),
+        lines=lambda look: _lines(report, look),
+        sentences=lambda: in_sentences(report),
+        is_wide_on_terminals=True,
+        bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
+        nodes_of=lambda: _facts(report),
+        beside=beside([report]),
+    )
+
+
+def _fitting(report: ExplainReport) -> Sequence[str]:
+    """The best first, as far as they are in the report."""
+    shown = {node.name for node in report.nodes}
+    return [name for name in report.feasible if name in shown]
+
+
+def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
+    rows = rows_of(report, report.nodes)
+    yield Sheet(title="Numbers", columns=list(_numbers(report)), rows=rows.rows, readers=Readers.SPREADSHEET)
+    yield Sheet(
+        title="Nodes", columns=list(_columns(rows)), rows=rows.rows, readers=Readers.COLUMNS, row_of=RowOf.NODE,
+        is_answer=True,
+    )  # fmt: skip
+    groups = domain_rows(report, report.nodes)
+    yield Sheet(
+        title="Domains", columns=list(_domain_columns(groups)), rows=groups.rows, readers=Readers.COLUMNS,
+        row_of=RowOf.DOMAIN, is_answer=True,
+    )  # fmt: skip
+    yield Sheet(title="Pods", columns=_COUNTED, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
+
+
+def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
+    """Five columns a constraint, with its letter where several are about one key; none for a node outside a domain."""
+    yield Column(header="NODE", value=lambda row: row.node.name)
+    yield Column(header="FEASIBLE", value=lambda row: "true" if row.node.feasible else "false")
+    yield Column(header="CODE", value=lambda row: row.node.verdict.code)
+    yield Column(header="PLUGIN", value=lambda row: row.node.verdict.plugin)
+    yield Column(header="TOTAL", value=lambda row: row.node.total)
+    keys = [constraint.topology_key for constraint in report.constraints]
+    for position, key in enumerate(keys):
+        prefix = f"{letter(position)} " if keys.count(key) > 1 else ""
+        for name, number in _FIGURES.items():
+            yield Column(
+                header=f"{prefix}{name} {key}",
+                value=partial(_figure, position, number),
+            )
+    yield Column(header="WHY-NOT", value=lambda row: row.why_not)
+
+
+_FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
+    "matching": lambda each: each.matching,
+    "self": lambda each: each.self_match,
+    "minimum": lambda each: None if each.matching is None else each.global_minimum or 0,
+    "skew": lambda each: each.skew,
+    "maxSkew": lambda each: each.max_skew,
+}
+
+
+def _columns(rows: Rows) -> Iterator[Column[NodeRow]]:
+    yield Column(header="NODE", value=lambda row: row.node.name)
+    for place, key in enumerate(rows.domains):
+        yield Column(header=short_key(key).upper(), value=partial(_domain, place))
+    yield Column(header="FITS", value=lambda row: row.node.feasible)
+    for place, header in enumerate(_letters(rows)):
+        yield Column(header=header, value=partial(_formula, place))
+    for place, plugin in enumerate(rows.scores):
+        yield Column(
+            header=plugin.upper(), readers=Readers.WIDE,
+            value=partial(_score, place),
+        )  # fmt: skip
+    yield Column(header="SCORE", value=lambda row: row.node.total)
+    yield Column(header="WHY-NOT", value=lambda row: row.why_not)
+
+
+def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
+    for place, key in enumerate(groups.domains):
+        yield Column(header=short_key(key).upper(), value=partial(_domain, place))
+    yield count("NODES", lambda row: row.nodes)
+    yield count("FIT", lambda row: row.fitting)
+    yield count("PODS", lambda row: row.matching)
+    for place, header in enumerate(_letters(groups)):
+        yield Column(header=header, value=partial(_formula, place))
+    yield Column(header="ALSO", value=lambda row: ", ".join(row.also))
+
+
+def _figure(position: int, number: Callable[[NodeConstraint], int | None], row: NodeRow) -> int | None:
+    return number(row.node.constraints[position])
+
+
+def _domain(place: int, row: NodeRow | DomainRow) -> str | None:
+    domain = row.domains[place]
+    return None if domain is None else domain or EMPTY
+
+
+def _formula(place: int, row: NodeRow | DomainRow) -> str:
+    return row.arithmetic[place].text(ASCII)
+
+
+def _score(place: int, row: NodeRow) -> str | None:
+    detail = row.scores[place]
+    return None if detail is None else score_steps(detail)
+
+
+def _letters(rows: Rows | DomainRows) -> list[str]:
+    """``A:ZONE<=1``."""
+    return [
+        f"{letter(position)}:{short_key(constraint.topology_key)}<={constraint.max_skew}".upper()
+        for position, constraint in enumerate(rows.arithmetic)
+    ]
+
+
+def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
+    """A row a pod and domain; none where the report does not name the pods.
+
+    A constraint that counts the same pods as one before it has no rows: each pod stands beside its node already.
+    """
+    listed = list[set[tuple[str, str]]]()
+    for position, constraint in enumerate(report.constraints):
+        names = {(pod.name, pod.node) for domain in constraint.domains for pod in domain.pods or ()}
+        if names in listed:
+            continue
+        listed.append(names)
+        for domain in constraint.domains:
+            for pod in domain.pods or ():
+                yield letter(position), domain.value or EMPTY, pod
+
+
+def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
+    """The whole answer, in lines that ``look.width`` bounds."""
+    by_domain = not look.all_nodes and not look.wide and is_by_domain(report)
+    by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
+    suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
+    if look.headers:
+        yield from _title(report, suffix, look.width)
+        yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
+    if by_domain:
+        yield from domain_table(domain_rows(report, report.nodes), look)
+    elif report.nodes:
+        yield from _by_node(report, suffix, look)
+    yield from _counted(report, suffix, look)
+    yield from _conclusion(report, suffix, look, by_domain=by_domain)
+
+
+def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
+    """Of many the best fits and the nearest misses, and the others by domain."""
+    shown, left_out = shown_and_left_out(report, all_nodes=look.all_nodes)
+    yield from node_table(rows_of(report, shown), suffix, look)
+    if left_out:
+        yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", DIM)]
+        yield from domain_table(domain_rows(report, left_out), look)
+
+
+def _conclusion(report: ExplainReport, suffix: str, look: Look, *, by_domain: bool) -> Iterator[Line]:
+    if by_domain:
+        yield [Cell("  --by node shows nodes one by one", DIM)]
+    if report.nodes:
+        yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
+    for said in report.answer[1:]:
+        yield from wrapped([cell(said)], look.width)
+
+
+def _title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
+    """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
+    pod = f"{report.pod.namespace}/{report.pod.name}"
+    nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
+    asked = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
+    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, width)
+
+
+def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
+    """The pods that count, below a blank line; ``suffix`` is what the names of nodes leave out."""
+    rows = list(_counted_pods(report))
+    if not rows:
+        return
+    texts = [
+        [each.said(row, NONE).removesuffix(suffix if each.header == "NODE" else "") for row in rows]
+        for each in _COUNTED
+    ]
+    yield []
+    columns = list[Laid]()
+    for width in _WIDTHS:
+        columns = [
+            Laid(each.header, [_cell(text, width) for text in column])
+            for each, column in zip(_COUNTED, texts, strict=True)
+        ]
+        if look.width is None or 2 + sum(column.width + GAP for column in columns) <= look.width + GAP:
+            break
+    yield from tabulated(columns, headers=look.headers)
+    yield []
+
+
+def _cell(text: str, width: int | None) -> Cell:
+    safe = cell(text)
+    return safe if width is None else Cell(cut_middle(safe.text, width))
+
+
+def _facts(report: ExplainReport) -> NodeFacts:
+    constraints = [f"{letter(place)} {short_key(each.topology_key)}" for place, each in enumerate(report.constraints)]
+    rows = rows_of(report, report.nodes).rows
+    return NodeFacts(
+        ("Fits", *constraints, "Score", "Why not"),
+        {row.node.name: Row(_cells(row), Tone.GOOD if row.node.feasible else Tone.BAD) for row in rows},
+        {row.node.name: _verdict(row) for row in rows},
+        "green fits, red does not",
+    )
+
+
+def _verdict(row: NodeRow) -> str:
+    return "fits" if row.node.feasible else f"does not fit: {', '.join(row.short_reasons)}"
+
+
+def _cells(row: NodeRow) -> list[str]:
+    return [
+        "yes" if row.node.feasible else "no",
+        *(each.text(PRETTY) for each in row.arithmetic),
+        "" if row.node.total is None else str(row.node.total),
+        row.with_numbers,
+    ]

@@ -1,1 +1,0 @@
-"""One pod against every node, in each format."""
