@@ -76,9 +76,10 @@ class Scheduler:
             yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
 
     def notes(self, origin: Origin) -> Iterator[str]:
-        """What to say whatever is asked: where the release comes from if the cluster does not say it, and which
-        proposed semantics it goes by.
+        """What to say whatever is asked: what there is to say of the cluster itself, where the release comes from if it
+        does not say it, and which proposed semantics it goes by.
         """
+        yield from origin.notes
         version = self.release(origin.release)
         is_assumed = self.kube_version is None and not origin.server_version
         if is_assumed and KubeVersion.minor_of(origin.kubelet_version) is not None:

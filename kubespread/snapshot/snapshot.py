@@ -24,6 +24,7 @@ from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.wording import some_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.edits.types import Edit
@@ -37,6 +38,12 @@ SERVER_VERSION = "Version"
 T = TypeVar("T", bound=ApiObject)
 
 _MAX_FAULTS = 20
+_MAX_NAMED = 3
+_DOUBLED = (
+    "more than once in the snapshot, with different content and no resourceVersion that tells which is newer, so the "
+    "last one counts"
+)
+_REPLACED = "replaced by what a later source says of the same object"
 # JSON's way to write the field every pod template has.
 _CONTAINER = b'"container'
 
@@ -61,6 +68,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """The one a manifest goes to that names none."""
     listed: tuple[str, ...] = ()
     """The kinds that were read, though there may be none of them."""
+    notes: tuple[str, ...] = ()
+    """What to say of it whatever is asked."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
@@ -202,6 +211,9 @@ class SnapshotBuilder:
         self._with_pods: list[str] = []
         self._faults, self._unreadable = _Few("objects could not be read"), _Few("files could not be read")
         self._listed: set[str] = set()
+        self._doubled: list[str] = []
+        self._replaced: list[str] = []
+        self._of_earlier_sources: set[tuple[type[ApiObject], tuple[str, str]]] = set()
         self._origin = Origin()
         self.nodes_listed = False
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
@@ -242,6 +254,21 @@ class SnapshotBuilder:
         known = same_kind.get(key)
         if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
             same_kind[key] = found
+            if known is not None:
+                self._note_again(found, known, key)
+
+    def begin_source(self) -> None:
+        """What is added from now on may be meant to replace what was before."""
+        self._of_earlier_sources = {(cls, key) for cls, found in self._objects.items() for key in found}
+
+    def _note_again(self, found: ApiObject, known: ApiObject, key: tuple[str, str]) -> None:
+        """An object that took the place of another: its version may say why."""
+        is_of_earlier_source = (type(found), key) in self._of_earlier_sources
+        self._of_earlier_sources.discard((type(found), key))
+        is_older = not _is_newer(known.metadata.resource_version, found.metadata.resource_version)
+        if not is_older and found != known:
+            name = f"{KEPT[type(found)].kind} {'/'.join(filter(None, key))}"
+            (self._replaced if is_of_earlier_source else self._doubled).append(name)
 
     def skip(self, kind: str) -> None:
         """Count an object of a kind that scheduling does not read."""
@@ -265,7 +292,10 @@ class SnapshotBuilder:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
         known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
-        both = {name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name))) for name in ("listed", "gaps")}
+        both = {
+            name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name)))
+            for name in ("listed", "notes", "gaps")
+        }
         self._origin = Origin(**{**known, **both, "unread": {**origin.unread, **mine.unread}})
 
     def build(self) -> Snapshot:
@@ -283,12 +313,13 @@ class SnapshotBuilder:
             *(f"unreadable file: {fault}" for fault in files),
             *(f"unreadable object: {fault}" for fault in faults),
         )
-        gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread)
+        gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread, *_named(_DOUBLED, self._doubled))
         kubelets = {self._origin.kubelet_version, *(node.status.node_info.kubelet_version for node in nodes)}
         origin = msgspec.structs.replace(
             self._origin,
             kubelet_version=max(kubelets, key=_release_order),
             listed=tuple(sorted(listed)),
+            notes=tuple(dict.fromkeys((*self._origin.notes, *_named(_REPLACED, self._replaced)))),
             gaps=tuple(dict.fromkeys(gaps)),
         )
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
@@ -314,6 +345,11 @@ class SnapshotBuilder:
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()
+
+
+def _named(what: str, names: Iterable[str]) -> Iterator[str]:
+    if once := tuple(dict.fromkeys(names)):
+        yield f"{what}: {some_of(once, _MAX_NAMED)}"
 
 
 def _release_order(version: str) -> tuple[tuple[int, int], str]:

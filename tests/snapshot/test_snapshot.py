@@ -98,6 +98,51 @@ def test_of_an_object_read_twice_the_newest_counts(versions: list[tuple[str, str
     assert [found.metadata.labels for found in snapshot.nodes] == [{"zone": kept}]
 
 
+DOUBLED = (
+    "more than once in the snapshot, with different content and no resourceVersion that tells which is newer, so the "
+    "last one counts: "
+)
+GIVEN_AGAIN: dict[str, tuple[list[Data], str | None]] = {
+    "the same content says nothing new": ([version("n", "", "a"), version("n", "", "a")], None),
+    "a newer version says which counts": ([version("n", "9", "a"), version("n", "10", "b")], None),
+    "an older version says which counts": ([version("n", "10", "a"), version("n", "9", "b")], None),
+    "the same name of another kind, or in another namespace, is another object": (
+        [version("n", "", "a"), pod("n"), {**pod("n"), "metadata": {"name": "n", "namespace": "shop"}}],
+        None,
+    ),
+    "without versions": ([version("n", "", "a"), version("n", "", "b")], f"{DOUBLED}Node n"),
+    "with one version": ([version("n", "10", "a"), version("n", "", "b")], f"{DOUBLED}Node n"),
+    "with the same version": ([version("n", "10", "a"), version("n", "10", "b")], f"{DOUBLED}Node n"),
+    "three times": ([version("n", "", zone) for zone in "abc"], f"{DOUBLED}Node n"),
+    "in a namespace": ([pod("p", "n1"), pod("p", "n2")], f"{DOUBLED}Pod default/p"),
+    "many": (
+        [version(f"n{number}", "", zone) for number in range(5) for zone in "ab"],
+        f"{DOUBLED}Node n0, Node n1, Node n2 and 2 more",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GIVEN_AGAIN)
+def test_that_nothing_tells_which_of_two_counts_is_a_gap(case: str) -> None:
+    objects, gap = GIVEN_AGAIN[case]
+    found = kubespread.Snapshot.from_objects(objects).origin
+    assert (found.gaps, found.notes) == (() if gap is None else (gap,), ())
+
+
+def test_what_a_later_source_replaces_is_said_of_every_answer(tmp_path: Path) -> None:
+    for name, objects in {
+        "first": [version("n1", "", "a"), version("n2", "", "a")],
+        "later": [version("n1", "", "b")],
+    }.items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump_all(objects))
+    loaded = kubespread.load(tmp_path / "first.yaml", tmp_path / "later.yaml")
+    said = "replaced by what a later source says of the same object: Node n1"
+    assert [node.metadata.name for node in loaded.nodes] == ["n1", "n2"]
+    assert (DOUBLED in str(loaded.origin.gaps), loaded.origin.notes) == (False, (said,))
+    assert said in kubespread.capacity(loaded).notes
+    assert said in kubespread.capacity(loaded.edited("cordon n1")).notes
+
+
 def test_directories_are_walked(tmp_path: Path) -> None:
     (tmp_path / "ns" / "default").mkdir(parents=True)
     (tmp_path / "nodes.json").write_text(json.dumps(typed_lists(OBJECTS[:2])[0]))

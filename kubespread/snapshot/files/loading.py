@@ -35,6 +35,7 @@ def load(paths: Sequence[str]) -> Snapshot:
     recognized = Recognized()
     with collector_paused():
         for path in paths:
+            builder.begin_source()
             try:
                 with archive_errors(display_name(path)):
                     for entry in entries(path):

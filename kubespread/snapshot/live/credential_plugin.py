@@ -127,10 +127,10 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
                 env=environment,
                 start_new_session=True,
             )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
-        complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
+            assert process.stdout is not None
+            assert process.stderr is not None
+            _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
+            complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
         ended.get(timeout=max(0.0, deadline - monotonic()))
         if len(output) > _MAX_OUTPUT:
             raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
