@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
-    from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
     from kubespread.questions.audit.answer import audit
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
+    from kubespread.questions.simulate.report import SimulateReport
     from kubespread.questions.survive.answer import survive
     from kubespread.questions.survive.report import SurviveReport
     from kubespread.questions.upgrade.answer import upgrade
@@ -117,7 +117,7 @@ _HOMES = {
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
-    "SimulateReport": "kubespread.planner.reports.simulate",
+    "SimulateReport": "kubespread.questions.simulate.report",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.questions.survive.report",

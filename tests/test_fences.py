@@ -28,6 +28,8 @@ ROOMS: dict[str, set[str]] = {
         # A scenario upgrades too, and two explanations are compared.
         "questions.explain.report",
         "questions.upgrade",
+        # A comparison has a simulation of each side.
+        "questions.simulate.report",
         "scenario.types",
     },
     "lint": {"controllers", "planner", "scheduler", "kube", "snapshot.edits"},
@@ -58,6 +60,7 @@ ROOMS: dict[str, set[str]] = {
         # The questions that are still answered there share their rooms with those that are here.
         "library",
         "manifest",
+        "node_groups",
         "planner",
         "scenario",
         "scheduler",
@@ -96,6 +99,7 @@ ROOMS: dict[str, set[str]] = {
         "planner.reports",
         "questions.question",
         "questions.registry",
+        "questions.simulate.report",
         "scenario",
         "snapshot",
         "__version__",

@@ -13,9 +13,9 @@ from kubespread.assistants.questions import Question, arguments_of, asked_by, de
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
+from kubespread.questions.simulate.report import SimulateReport
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
 

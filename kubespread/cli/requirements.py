@@ -12,7 +12,7 @@ from kubespread.cli.options.counts import Keyed
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
-    from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.questions.simulate.report import SimulateReport
 
 _NO_SUCH_LABEL = "no node has that label"
 

@@ -22,7 +22,7 @@ from kubespread.cli.watch import watchable
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError
-    from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.questions.simulate.report import SimulateReport
 
 
 @grouped

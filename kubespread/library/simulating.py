@@ -17,18 +17,18 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.claimants import claimants_of
 from kubespread.library.deciding import Scheduler
-from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.library.resolving import Resolved, resolve
-from kubespread.library.rollouts import ControlledChange, controlled_changes
-from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import MAX_RUNS, Manner, Ties
-from kubespread.planner.posed import Question
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.simulate import simulate as simulate_queue
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
+from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
+from kubespread.questions.simulate.placing import simulate as simulate_queue
+from kubespread.questions.simulate.posed import Question
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs

@@ -20,9 +20,9 @@ from kubespread.planner.reports.compare import (
 )
 from kubespread.planner.reports.judged_nodes import NodeReport
 from kubespread.planner.reports.parts import ConstraintReport, letter
-from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.skew import skew_of
 from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.simulate.report import SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
 
 

@@ -12,8 +12,8 @@ from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.parts import API_VERSION, Report
-from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.questions.registry import QUESTIONS, question
+from kubespread.questions.simulate.report import SimulateReport
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -60,7 +60,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "table",
             {
-                "simulate": Writer("simulate.screen", "a picture"),
+                "simulate": Writer("terminal", "a picture"),
                 "compare": Writer("compare.table", "a table"),
                 "check": Writer("check.table", "a list"),
             },
@@ -77,7 +77,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "plain",
             {
-                "simulate": Writer("simulate.plain", "columns"),
+                "simulate": Writer("plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
             },
@@ -111,14 +111,14 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "name",
             {
-                "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "simulate": Writer("names_only", "prints namespace/pod<TAB>node lines"),
             },
             engine="names_only",
         ),
         Format(
             "csv",
             {
-                "simulate": Writer("simulate.as_csv"),
+                "simulate": Writer("as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "check": Writer("check.as_csv"),
             },

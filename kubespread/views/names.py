@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from os.path import commonprefix
 
 from kubespread.views.flow import flowed
 from kubespread.views.layout import DIM, Line, cell, cut_middle, width_of
 from kubespread.views.look import Look
-from kubespread.views.simulate.node_names import CUT, shared
+
+CUT = "…"
+_LEAST_SAVED = 6
+_LEAST_NAMES = 2
+
+
+def shared_suffix(names: Sequence[str]) -> str:
+    """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
+    if len(names) < _LEAST_NAMES:
+        return ""
+    end = commonprefix([name[::-1] for name in names])[::-1]
+    # What is left of a name has to be a name.
+    _, dot, rest = end.partition(".") if end not in names else ("", "", "")
+    return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
+
+
+def shared(names: Sequence[str]) -> tuple[str, str]:
+    """What all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
+    suffix = shared_suffix(names)
+    stems = [name.removesuffix(suffix) for name in names]
+    prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
+    prefix = prefix[: max(prefix.rfind("-"), prefix.rfind(".")) + 1]
+    return ("" if prefix in stems else prefix), suffix
 
 
 def fitted(names: Sequence[str], width: int) -> list[str]:

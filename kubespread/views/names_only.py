@@ -11,4 +11,5 @@ from kubespread.views.registry import view_of
 def write(answer: Answer, _look: Look) -> str:
     names = view_of(answer).names
     assert names is not None, "a view that has names"
-    return "".join(f"{escaped(name)}\n" for name in names)
+    rows = ([name] if isinstance(name, str) else name for name in names)
+    return "".join("\t".join(map(escaped, row)) + "\n" for row in rows)

@@ -17,8 +17,6 @@ class Teller:
     """``module`` has ``account(report) -> View``."""
 
     module: str
-    is_of_several: bool = False
-    """Whether ``account`` takes a sequence of reports."""
     has_frames: bool = False
     """Whether ``module`` has ``frames(report, map)`` too: steps that only a map can tell."""
 
@@ -26,7 +24,6 @@ class Teller:
 ACCOUNTS: Mapping[str, Teller] = {
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
-    "SimulateReport": Teller("simulate", is_of_several=True),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
 _ANY = Teller("plain_data")
@@ -37,27 +34,30 @@ def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     kind = reports[0].kind
     if kind not in ACCOUNTS and (tell := _beside(type(reports[0]))) is not None:
-        seen = tell(reports[0])
+        seen = tell(reports)
         if seen.frames_on is not None and drawn is not None:
             return replace(seen, frames=list(seen.frames_on(drawn)))
         return seen
     teller = ACCOUNTS.get(kind, _ANY)
     module = import_module(f"kubespread.views.accounts.{teller.module}")
     account: Callable[[Any], View] = module.account
-    view = account(reports if teller.is_of_several else reports[0])
+    view = account(reports[0])
     if teller.has_frames and drawn is not None:
         view = replace(view, frames=list(module.frames(reports[0], drawn)))
     return view
 
 
-def _beside(report: type[Any]) -> Callable[[Any], View] | None:
-    """The ``view`` that stands in the file of a report, or in one of that name beside it."""
+def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
+    """The ``view`` that stands in the file of a report, or in one of that name beside it; ``view_of_several`` where a
+    question has several reports.
+    """
     home = import_module(report.__module__)
-    if hasattr(home, "view"):
-        own: Callable[[Any], View] = home.view
-        return own
-    try:
-        beside: Callable[[Any], View] = import_module(f"{report.__module__.rpartition('.')[0]}.view").view
-    except ModuleNotFoundError:
-        return None
-    return beside
+    if not hasattr(home, "view"):
+        try:
+            home = import_module(f"{report.__module__.rpartition('.')[0]}.view")
+        except ModuleNotFoundError:
+            return None
+    if hasattr(home, "view_of_several"):
+        several: Callable[[Sequence[Any]], View] = home.view_of_several
+        return several
+    return lambda reports: home.view(reports[0])

@@ -84,8 +84,8 @@ class View:
     """The one that is the answer is what a spreadsheet gets, else the first."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
     """The same where they take long, for those that show them."""
-    names: Sequence[str] | None = None
-    """What ``-o name`` lists; None where there is no such form."""
+    names: Sequence[str | tuple[str, ...]] | None = None
+    """What ``-o name`` lists, several with a tab between them; None where there is no such form."""
     lines: Callable[[Look], Iterable[Line]] | None = None
     """The whole answer on a terminal, where that is more than its sheets."""
     sentences: Callable[[], str] | None = None

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kubespread
-from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.views import terminal
 from kubespread.views.look import Look
-from kubespread.views.simulate import screen
 from tests.builders import Data, hard, node, pod
 from tests.gangs import deployment, pod_group, scheduler
 from tests.planner.test_gangs import APART, CORNER
@@ -49,7 +49,7 @@ class Screen(NamedTuple):
 
     @property
     def text(self) -> str:
-        return screen.write(answered(self.name), Look(width=self.width))
+        return terminal.write(answered(self.name), Look(width=self.width))
 
 
 SCREENS_KEPT = [Screen(name, width) for name in (*QUESTIONS, "pod-group", "another-choice") for width in (80, 120)]

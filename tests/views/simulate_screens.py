@@ -13,9 +13,9 @@ import msgspec
 
 import kubespread
 from kubespread.planner.reports.parts import ClusterReference
-from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.views import terminal
 from kubespread.views.look import Look
-from kubespread.views.simulate import screen
 from tests.builders import Data, hard, node, owned_by, owner, pod, soft
 
 SCREENS = Path(__file__).parent / "screens"
@@ -49,7 +49,7 @@ class Screen(NamedTuple):
     @property
     def text(self) -> str:
         reports = answered(self.nodes, self.cloud, self.workloads, self.replicas, self.sampled)
-        return screen.write(reports, Look(width=self.width))
+        return terminal.write(reports, Look(width=self.width))
 
 
 SCREENS_KEPT = [

@@ -11,9 +11,9 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.simulate import plain, screen
 from tests.cli.support import FIXTURES
 
 SCREENS = Path(__file__).parent / "screens"
@@ -31,7 +31,7 @@ class Kept(NamedTuple):
 
     @property
     def text(self) -> str:
-        return screen.write(answered(self.autoscaler, self.groups, self.replicas), Look(width=self.width))
+        return terminal.write(answered(self.autoscaler, self.groups, self.replicas), Look(width=self.width))
 
 
 KEPT = [
@@ -70,7 +70,7 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 def test_several_workloads_share_one_account() -> None:
     reports = answered("ca", "three-zones", 12, str(FIXTURES / "manifests" / "no-constraints.yaml"))
     for look in (Look(width=80), Look(width=80, in_full=True)):
-        assert screen.write(reports, look).count("cluster-autoscaler adds") == 1
+        assert terminal.write(reports, look).count("cluster-autoscaler adds") == 1
 
 
 def test_in_a_pipe_each_loop_is_a_row() -> None:

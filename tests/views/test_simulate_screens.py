@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from rich.cells import cell_len
 
-from kubespread.planner.reports.simulate import LookAhead, SimulateReport, alternatives
+from kubespread.planner.reports.parts import LookAhead
+from kubespread.questions.simulate.report import SimulateReport, alternatives
+from kubespread.views import terminal
 from kubespread.views.look import Look
-from kubespread.views.simulate import screen
 from tests.views.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered
 
 
@@ -29,21 +30,21 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 @pytest.mark.parametrize("cloud", ["aws", "gke", "short"])
 def test_one_workload_on_twelve_nodes_is_about_twelve_lines(cloud: Cloud, width: int) -> None:
     for replicas in (15, None):
-        lines = screen.write(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
+        lines = terminal.write(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
         assert len(lines) <= 13
 
 
 def test_five_thousand_nodes_are_drawn_at_once() -> None:
     """The bound is generous to a busy machine."""
     reports = answered(5000, "aws", 1, 3000)
-    screen.write(reports, Look(width=80))
+    terminal.write(reports, Look(width=80))
     fastest = min(_seconds(reports) for _ in range(3))
     assert fastest < 0.15
 
 
 def _seconds(reports: Sequence[SimulateReport]) -> float:
     start = time.perf_counter()
-    screen.write(reports, Look(width=80))
+    terminal.write(reports, Look(width=80))
     return time.perf_counter() - start
 
 
@@ -64,4 +65,4 @@ def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it(
     report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
     said = "9 of 9 replicas already running, nothing to place"
     assert report.answer[0] == said
-    assert said in screen.write([report], Look(width=120)).splitlines()[0]
+    assert said in terminal.write([report], Look(width=120)).splitlines()[0]

@@ -11,6 +11,8 @@ import typer
 from kubespread.cli.options import spelling
 from kubespread.cli.options.counts import count
 
+_MAX = "max"
+
 
 class TieBreak(StrEnum):
     SCHEDULER = "scheduler"
@@ -91,9 +93,7 @@ class PlacingOptions:
 
     @property
     def as_many_as_fit(self) -> bool:
-        from kubespread.views.simulate.rows import MAX_REPLICAS
-
-        return self.until_full or self.replicas == MAX_REPLICAS
+        return self.until_full or self.replicas == _MAX
 
     def preempts(self) -> bool | None:
         """None: as kube-scheduler does."""

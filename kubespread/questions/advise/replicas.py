@@ -25,11 +25,11 @@ from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
-from kubespread.planner.posed import Question
 from kubespread.planner.room import PODS, free
-from kubespread.planner.simulate import outcomes
 from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.questions.advise.one_pod import Advised, advised, blank
+from kubespread.questions.simulate.placing import outcomes
+from kubespread.questions.simulate.posed import Question
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster

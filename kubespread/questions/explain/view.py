@@ -21,7 +21,7 @@ from kubespread.views.constraints import constraint_lines
 from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look, RowOf
-from kubespread.views.node_names import shared_suffix
+from kubespread.views.names import shared_suffix
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.provenance import titled
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count

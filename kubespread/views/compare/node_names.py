@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kubespread.escaping import escaped
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.views.look import Look
-from kubespread.views.simulate.node_names import CUT, shared
+from kubespread.views.names import CUT, shared
 
 _LEAST_PREFIX = 12
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.parts import letter
-from kubespread.planner.reports.simulate import SimulateReport, totals
+from kubespread.questions.simulate.picture import provenance, sampling_sentence, wanted
+from kubespread.questions.simulate.report import SimulateReport, totals
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
@@ -26,9 +27,6 @@ from kubespread.views.layout import (
     wrapped,
 )
 from kubespread.views.look import Look
-from kubespread.views.simulate.provenance import provenance
-from kubespread.views.simulate.rows import MAX_REPLICAS
-from kubespread.views.simulate.runs import sampling_sentence
 from kubespread.wording import short_key
 
 _LEAST_NAME = 16
@@ -96,10 +94,9 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
 
 def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
     """All that fit in ``width``; of those that can be left out the most telling goes last."""
-    wanted = [MAX_REPLICAS if report.replicas is None else str(report.replicas) for report in reports]
     pending = [Cell(str(report.pending), BAD if report.pending else GOOD) for report in reports]
     figures = [
-        Column("WANT", [Cell(number) for number in wanted], is_number=True),
+        Column("WANT", [Cell(wanted(report)) for report in reports], is_number=True),
         Column("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
         Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
         Column("PENDING", pending, is_number=True),

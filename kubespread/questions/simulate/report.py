@@ -15,17 +15,18 @@ from kubespread.planner.reports.parts import (
     ConstraintReport,
     DomainChange,
     Judgment,
+    LookAhead,
     PodReference,
     PreemptedPod,
     PreemptionReport,
     QuestionReport,
     Report,
     SkewChange,
+    letter,
     preempted_pods,
 )
 from kubespread.planner.reports.rollout import RolloutReport, rollout_sentence
-from kubespread.planner.reports.runs import Runs, Sampling, runs_sentence
-from kubespread.wording import count_of
+from kubespread.wording import count_of, short_key
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -78,17 +79,65 @@ class NodeReplicas(Report, frozen=True):
     """How many were placed there."""
 
 
-class LookAhead(Report, frozen=True):
-    """Whether replicas that got stuck would all fit in another order."""
+class Sampling(Report, frozen=True):
+    """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
 
-    nodes: tuple[str, ...] | None
-    """A node for each replica, in order; null when no such order was found."""
-    steps: int
-    """How many placements the search tried."""
-    exhausted: bool
-    """Whether every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
-    blocking: tuple[str, ...]
-    """Removing any one of these constraints would let all replicas fit."""
+    nodes: int
+    """How many it would have to look at to see all."""
+    enough: int
+    """How many nodes that fit end the search."""
+    start: int | None
+    """Where in its list of nodes the search for the first pod began; each goes on where the last one ended. Null: all
+    nodes that fit were scored.
+    """
+
+
+class Range(Report, frozen=True):
+    """What a figure came to over several runs."""
+
+    minimum: int
+    """The least."""
+    median: int
+    """The one in the middle, the lower of two."""
+    maximum: int
+    """The most."""
+
+
+class DomainRange(Report, frozen=True):
+    value: str
+    """What its nodes have as the label's value."""
+    after: Range
+    """Matching pods after the last placement."""
+
+
+class Run(Report, frozen=True):
+    """One run; its lists are in the order of ``constraints``, and of their domains."""
+
+    seed: int | None
+    """What ties were broken with at random; null when they went as ``ties`` says."""
+    start: int | None
+    """Where in kube-scheduler's list of nodes the search for the first pod began; null when all were scored."""
+    placed: int
+    """How many replicas found a node."""
+    skew: tuple[int, ...]
+    """Per constraint, after the last placement."""
+    domains: tuple[tuple[int, ...], ...]
+    """Per constraint and domain, the matching pods after the last placement."""
+
+
+class Runs(Report, frozen=True):
+    """Outcomes of several runs, which break ties at random or begin to look for nodes elsewhere."""
+
+    count: int
+    """How many runs."""
+    placed: Range
+    """How many replicas found a node."""
+    distribution: tuple[tuple[DomainRange, ...], ...]
+    """Per constraint, in the order of ``constraints``."""
+    skew: tuple[Range, ...] = ()
+    """Per constraint, in the order of ``constraints``."""
+    each: tuple[Run, ...] = ()
+    """Every run, in order."""
 
 
 class SimulateReport(QuestionReport, frozen=True, kw_only=True):
@@ -364,3 +413,27 @@ def _look_ahead(search: LookAhead) -> str:
     )
     without = f"; they would all fit without {' or without '.join(search.blocking)}" if search.blocking else ""
     return f"{tried}{without}"
+
+
+def runs_sentence(constraints: Sequence[ConstraintReport], runs: Runs) -> str:
+    """What the runs come to: how many are placed, and the skew of every constraint."""
+    are_seeded, are_sampled = (
+        any(value is not None for value in values)
+        for values in ([run.seed for run in runs.each], [run.start for run in runs.each])
+    )
+    how = [
+        *(["ties broken at random"] if are_seeded else []),
+        *(["sampling begun elsewhere" if are_seeded else "sampling begun evenly apart"] if are_sampled else []),
+    ]
+    skews = [
+        f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
+        for place, (constraint, skew) in enumerate(zip(constraints, runs.skew, strict=True))
+    ]
+    return "; ".join([f"{runs.count:,} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+
+
+def ranged(figure: Range) -> str:
+    """``1 to 4, median 2``; one number where all runs came to the same."""
+    if figure.minimum == figure.maximum:
+        return f"{figure.minimum:,}"
+    return f"{figure.minimum:,} to {figure.maximum:,}, median {figure.median:,}"

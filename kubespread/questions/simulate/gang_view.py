@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.gang import GangDomain, GangReport
-from kubespread.views.aligned import NONE
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.look import Look
@@ -18,7 +17,6 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 _MAX_NODES = 3
 _MAX_DOMAINS = 12
 _NAMES_PER_WIDTH = 3
-PLAIN_HEADER = ("KEY", "DOMAIN", "NODES", "FIT", "MEMBERS", "FITS", "SCORE", "WHY")
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
@@ -106,18 +104,3 @@ def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> It
 def _scoring(gang: GangReport) -> Iterator[str]:
     if any(domain.fits for domain in gang.domains):
         yield "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
-
-
-def plain_domains(gang: GangReport) -> Iterator[list[str]]:
-    """Every domain's verdict as cells for columns in a pipe."""
-    for domain in gang.domains:
-        yield [
-            gang.topology_key or NONE,
-            domain.value or EMPTY,
-            str(domain.nodes),
-            str(domain.members),
-            str(gang.members),
-            "yes" if domain.fits else "no",
-            NONE if domain.total is None else str(domain.total),
-            NONE if domain.fits else domain.stopped or NONE,
-        ]

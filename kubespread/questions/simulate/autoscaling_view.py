@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.views.aligned import NONE, aligned
+from kubespread.questions.simulate.report import SimulateReport
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
@@ -43,17 +42,6 @@ def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     for sentence in _enough(report):
         yield from flowed([[cell(sentence)]], look)
     yield from _unhelped(report, look)
-
-
-def plain_rows(report: AutoscalingReport, look: Look) -> str:
-    """The loops as columns for pipes."""
-    header = ["LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING"]
-    rows = [
-        [str(loop.number), each.group, each.zone or NONE, str(len(each.nodes)), str(loop.placed), str(loop.left)]
-        for loop in report.loops
-        for each in loop.added
-    ]
-    return aligned([header, *rows] if look.headers else rows) if rows else ""
 
 
 def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:

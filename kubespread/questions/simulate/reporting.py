@@ -18,22 +18,33 @@ from kubespread.planner.constraint_counts import domain_counts, preemption_repor
 from kubespread.planner.entries import Outcome
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.manner import Manner, Way
-from kubespread.planner.posed import Question
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     ConstraintReport,
     Dealt,
     DomainChange,
+    LookAhead,
     PodReference,
     PreemptedPod,
     PreemptionReport,
     SkewChange,
 )
-from kubespread.planner.reports.runs import DomainRange, Range, Run, Runs, Sampling
-from kubespread.planner.reports.simulate import DeletedReplica, LookAhead, Loss, NodeReplicas, Placement, SimulateReport
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.simulate.posed import Question
+from kubespread.questions.simulate.report import (
+    DeletedReplica,
+    DomainRange,
+    Loss,
+    NodeReplicas,
+    Placement,
+    Range,
+    Run,
+    Runs,
+    Sampling,
+    SimulateReport,
+)
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT

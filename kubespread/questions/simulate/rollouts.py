@@ -16,7 +16,6 @@ from kubespread.planner.constraint_counts import constraint_reports, domain_coun
 from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.entries import Outcome
 from kubespread.planner.manner import Manner
-from kubespread.planner.posed import Played
 from kubespread.planner.reports.parts import Dealt
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.applying import apply_workload
@@ -27,6 +26,7 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import preempted_pods
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.questions.simulate.posed import Played
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

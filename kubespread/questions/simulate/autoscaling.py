@@ -22,11 +22,11 @@ from kubespread.node_groups.choosing import groups_of_cluster
 from kubespread.node_groups.reading import read_node_groups
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.posed import Question
-from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.world import World
+from kubespread.questions.simulate.posed import Question
+from kubespread.questions.simulate.report import SimulateReport
 from kubespread.snapshot.snapshot import Snapshot
 
 GroupsGiven = str | Sequence[NodeGroup] | None

@@ -1,0 +1,1 @@
+"""Where replicas land, what stops them, and how evenly they are spread."""

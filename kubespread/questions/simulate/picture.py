@@ -1,0 +1,409 @@
+"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, and the cause last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.gang import gang_outcome
+from kubespread.planner.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.planner.reports.rollout import rollout_sentence
+from kubespread.questions.simulate.gang_view import domain_verdicts
+from kubespread.questions.simulate.report import (
+    NodeReplicas,
+    Range,
+    Run,
+    SimulateReport,
+    alternatives,
+    beside_placed,
+    cause,
+    deleted,
+    nothing_to_place,
+)
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.look import Look
+from kubespread.views.names import CUT, shared
+from kubespread.views.phrases import cluster_phrase, policies
+from kubespread.views.rollouts import passes
+from kubespread.views.screen import room_beside
+from kubespread.wording import EMPTY, short_key
+
+_MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10
+_MAX_FIGURES = 6
+"""As many domains as are told apart in one phrase."""
+_DEFAULT_PROFILE = "default-scheduler"
+_SEPARATOR = " · "
+_THERE, _ADDED, _GONE = "▒", "█", "░"
+_MAX_BAR, _BARS_PER_WIDTH = 30, 6
+_NAMES_PER_WIDTH = 3
+_TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
+
+
+def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from flowed(_constraint_phrases(report), look)
+    if report.grouping is not None:
+        yield from _domains(report, report.grouping, look)
+    else:
+        yield from _nodes(report, look)
+    yield from flowed(_losses(report), look, gutter=" · ")
+    ties = sum(placement.ties > 1 for placement in report.placements)
+    if ties and report.seed is None:
+        were = "placements was a tie" if ties == 1 else "placements were ties"
+        said = f"{ties:,} of {report.placed:,} {were}, taken in {_TIE_ORDER[report.ties]}"
+        yield from flowed([[cell(said, DIM)]], look)
+    if (sampled := sampling_sentence(report)) is not None:
+        yield from flowed([[cell(sampled, DIM)]], look)
+    yield from _run_rows(report, look)
+    yield from flowed([[cell(said)] for said in deleted(report)], look)
+    if report.rollout is not None:
+        yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
+        yield from passes("Rollout", report.rollout, look)
+    if report.gang is not None:
+        yield from domain_verdicts(report.gang, look)
+    for sentence in (*alternatives(report), *cause(report)):
+        yield from flowed([[cell(sentence)]], look)
+
+
+def _headline(report: SimulateReport) -> Line:
+    grown = f"{report.present:,} → {report.running:,}" if report.present else f"{report.running:,}"
+    if report.rollout is not None:
+        outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
+    elif report.deleted:
+        before = report.running + len(report.deleted)
+        outcome = f"{before:,} → {report.running:,} replica{'' if report.running == 1 else 's'}"
+    elif report.gang is not None:
+        outcome = gang_outcome(report.gang, report.running, report.replicas)
+    elif report.replicas is None:
+        outcome = f"{grown} fit"
+    elif (said := nothing_to_place(report)) is not None:
+        outcome = said
+    else:
+        outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
+    pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
+    is_bad = report.lacking or (report.replicas is None and not report.running)
+    return [
+        cell(report.subject, HEAD),
+        cell(f" in {report.pod.namespace}: "),
+        cell(f"{outcome}{pending}{beside_placed(report)}", BAD if is_bad else GOOD),
+    ]
+
+
+def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
+    """A row a domain with the nodes in it; many that are all alike as one phrase."""
+    rows, between = _extremes(rows_of_key(report, key))
+    if not any(row.change.after for row in rows):
+        return
+    if between and (said := _all_equal(report, key)):
+        yield from flowed([[cell(said)]], look)
+        return
+    width = aim(look)
+    columns = [
+        Column("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
+        Column("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
+        Column("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+        *([Column("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
+    ]
+    by_domain = _nodes_by_domain(report, key)
+    nodes = _node_column(
+        {row.change.value: by_domain.get(row.change.value, ()) for row in rows},
+        room_beside(columns, look),
+    )
+    columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
+    for line in tabulated(columns, headers=False):
+        yield from wrapped(line, look.width, HANGING)
+    if between:
+        yield [cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
+    if nodes.left_out:
+        yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
+
+
+def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
+    """All rows of a few; of many those that tell most about how even it is, and how many are left out."""
+    if len(rows) <= _MAX_DOMAINS:
+        return rows, 0
+    ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
+    return [*ordered[: _MAX_DOMAINS // 2], *ordered[-_MAX_DOMAINS // 2 :]], len(rows) - _MAX_DOMAINS
+
+
+def _all_equal(report: SimulateReport, key: str) -> str | None:
+    rows = rows_of_key(report, key)
+    alike = {(row.change.before, row.change.after, row.after_runs) for row in rows}
+    if len(alike) > 1:
+        return None
+    change = rows[0].change
+    return f"{len(rows):,} domains of {short_key(key)}, each {change.before:,} → {change.after:,}"
+
+
+def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
+    """What was there already, what came and what went, to one scale."""
+    most = max(max(row.change.before, row.change.after) for row in rows)
+    scale = min(1.0, width / most) if most else 0.0
+    there = [round(row.change.before * scale) for row in rows]
+    all_ = [round(row.change.after * scale) for row in rows]
+    return [
+        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), GOOD)
+        for was, now in zip(there, all_, strict=True)
+    ]
+
+
+def _runs(row: DomainRow) -> str:
+    runs = row.after_runs
+    return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
+
+
+def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """Where no label groups them: as one line, or as many as their shortened names take."""
+    nodes = _most_first(report.nodes)
+    shown, rest = nodes[:_MAX_NODES], [node.placed for node in nodes[_MAX_NODES:]]
+    prefix, suffix = shared([escaped(node.name) for node in shown])
+    names = [escaped(node.name) for node in shown]
+    if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
+        names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
+    phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
+    if rest:
+        each = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
+        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {each}")])
+    yield from flowed(phrases, look, gutter=" · ")
+    if names != [escaped(node.name) for node in shown]:
+        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
+
+
+def _losses(report: SimulateReport) -> Iterator[Line]:
+    """The key is said where the name of the domain stands nowhere else."""
+    for key, loss in report.worst_loss.items() if report.running else ():
+        is_named = key == report.grouping or report.is_about_nodes(key)
+        what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
+        yield [cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]
+
+
+def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
+    """One a constraint; a selector that several share is said once, after the last of them."""
+    selectors = [constraint.selector for constraint in report.constraints]
+    for position, constraint in enumerate(report.constraints):
+        yield _phrase(report, position)
+        if constraint.selector not in selectors[position + 1 :]:
+            yield [cell(f"counting {constraint.selector}", DIM)]
+
+
+def _phrase(report: SimulateReport, position: int) -> Line:
+    constraint, skew = report.constraints[position], report.skew[position]
+    is_exceeded = skew.is_violated
+    said = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
+    counts = _counts(report, constraint, report.distribution[position])
+    return [
+        cell(letter(position), HEAD),
+        cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
+        cell(f" ({said})" if said else ""),
+    ]
+
+
+def _change(skew: SkewChange) -> str:
+    after = skew.range_after
+    return after if f"{skew.before:,}" == after else f"{skew.before:,} → {after}"
+
+
+def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:
+    """Matching pods of the domains, before and after; names only where no row has them."""
+    if not changes:
+        return f"no node has the label {constraint.topology_key}"
+    if constraint.topology_key == report.grouping or report.is_about_nodes(constraint.topology_key):
+        before, after = [change.before for change in changes], [change.after for change in changes]
+        if not constraint.is_hard and len(changes) > _MAX_FIGURES and min(after) != max(after):
+            return f"{_figures(before)} → up to {max(after)}"
+        return f"{_figures(before)} → {_figures(after)}"
+    if len(changes) > _MAX_FIGURES or len({(change.before, change.after) for change in changes}) == 1:
+        ends = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
+        return f"{' → '.join(ends)} in {len(changes):,} domain{'' if len(changes) == 1 else 's'}"
+    return " · ".join(f"{change.value or EMPTY} {change.before:,} → {change.after:,}" for change in changes)
+
+
+def _figures(counts: Sequence[int]) -> str:
+    """Pods of domains: ``3 each``, ``37·38·38``, or the extremes of many."""
+    least, most = min(counts), max(counts)
+    if len(counts) == 1:
+        return str(least)
+    if least == most:
+        return f"{least:,} each"
+    return "·".join(map(str, counts)) if len(counts) <= _MAX_FIGURES else f"{least:,}–{most:,}"
+
+
+def provenance(reports: Sequence[SimulateReport]) -> Line:
+    """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``, with profiles after it where they say something."""
+    profiles = list(dict.fromkeys(report.scheduler_name for report in reports))
+    parts = (
+        cluster_phrase(reports[0].cluster),
+        f"kube-scheduler v{reports[0].kube_version}",
+        "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}",
+    )
+    return [cell(" · ".join(part for part in parts if part), DIM)]
+
+
+def wanted(report: SimulateReport) -> str:
+    """How many replicas there are to be."""
+    return "max" if report.replicas is None else str(report.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeColumn:
+    """A cell a row, and what the names in it leave out."""
+
+    cells: Mapping[str, str]
+    left_out: str = ""
+    """``gke-prod-pool-…``: what all names begin or end with and the cells do not repeat."""
+
+
+def _node_column(rows: Mapping[str, Sequence[NodeReplicas]], room: int) -> _NodeColumn:
+    """Per row the nodes that got replicas, most first: by name where all rows fit in ``room``, else how many."""
+    names = [escaped(node.name) for nodes in rows.values() for node in nodes]
+    prefix, suffix = shared(names)
+    for begin, end in dict.fromkeys((("", ""), ("", suffix), (prefix, suffix))):
+        spelled = {row: _named(nodes, _shortened(begin, end)) for row, nodes in rows.items()}
+        fits = all(width_of(cell) <= room for cell in spelled.values())
+        if fits and all(len(nodes) <= _MAX_NAMED for nodes in rows.values()):
+            return _NodeColumn(spelled, f"{begin}{CUT}{end}" if begin or end else "")
+    return _NodeColumn({row: _counted(nodes) for row, nodes in rows.items()})
+
+
+def _shortened(prefix: str, suffix: str) -> Callable[[str], str]:
+    def short(name: str) -> str:
+        return f"{CUT if prefix else ''}{escaped(name).removeprefix(prefix).removesuffix(suffix)}"
+
+    return short
+
+
+def _most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
+    """The nodes that got replicas, equals by name."""
+    return sorted((node for node in nodes if node.placed), key=lambda node: (-node.placed, node.name))
+
+
+def _named(nodes: Sequence[NodeReplicas], short: Callable[[str], str]) -> str:
+    return _SEPARATOR.join(f"{short(node.name)} +{node.placed:,}" for node in _most_first(nodes))
+
+
+def _counted(nodes: Sequence[NodeReplicas]) -> str:
+    """``4 nodes +8 to +9``."""
+    placed = [node.placed for node in nodes if node.placed]
+    if not placed:
+        return ""
+    if len(placed) == 1:
+        return f"1 node +{placed[0]:,}"
+    least, most = min(placed), max(placed)
+    return (
+        f"{len(placed):,} nodes +{least:,} each" if least == most else f"{len(placed):,} nodes +{least:,} to +{most:,}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRow:
+    """One domain of one constraint; ``after_runs`` only where there were several runs."""
+
+    change: DomainChange
+    after_runs: Range | None
+
+
+def domain_rows(report: SimulateReport, position: int) -> Sequence[DomainRow]:
+    """The domains of the constraint at ``position``."""
+    changes = report.distribution[position]
+    if report.runs is None:
+        return [DomainRow(change, None) for change in changes]
+    ranges = report.runs.distribution[position]
+    return [DomainRow(change, domain.after) for change, domain in zip(changes, ranges, strict=True)]
+
+
+def rows_of_key(report: SimulateReport, key: str) -> Sequence[DomainRow]:
+    """The domains of ``key``: of the first constraint over it, else of the workload's own replicas."""
+    for position, constraint in enumerate(report.constraints):
+        if constraint.topology_key == key:
+            return domain_rows(report, position)
+    return [
+        DomainRow(
+            DomainChange(
+                value=value,
+                before=sum(node.present for node in nodes),
+                after=sum(node.present + node.placed for node in nodes),
+            ),
+            None,
+        )
+        for value, nodes in sorted(_nodes_by_domain(report, key).items())
+    ]
+
+
+def _nodes_by_domain(report: SimulateReport, key: str) -> Mapping[str, Sequence[NodeReplicas]]:
+    """The nodes that hold replicas, by their value of ``key``; those without the label are left out."""
+    by_domain: dict[str, list[NodeReplicas]] = {}
+    for node in report.nodes:
+        if key in node.domains:
+            by_domain.setdefault(node.domains[key], []).append(node)
+    return by_domain
+
+
+def sampling_sentence(report: SimulateReport) -> str | None:
+    """How many nodes are scored for each placement, where kube-scheduler does not score all."""
+    sampling = report.sampling
+    if sampling is None:
+        return None
+    if sampling.start is None:
+        return (
+            f"every node that fits is scored; kube-scheduler stops at {sampling.enough:,} of {sampling.nodes:,}, "
+            "as --sample does"
+        )
+    return (
+        f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement, "
+        f"the first search beginning at node {sampling.start:,} of kube-scheduler's list"
+    )
+
+
+def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """A row a run with the pods of each constraint's domains; of many runs those with the greatest and least skew."""
+    if report.runs is None or not report.constraints:
+        return
+    shown, between = _extreme_runs(report.runs.each)
+    columns = [
+        *_identities(shown),
+        Column("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
+        *(
+            Column(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
+            for place, constraint in enumerate(report.constraints)
+        ),
+    ]
+    for line in tabulated(columns, headers=look.headers):
+        yield from wrapped(line, look.width, HANGING)
+    if between:
+        yield [cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
+
+
+def _identities(shown: Sequence[Run]) -> Iterator[Column]:
+    """What tells a run from the others."""
+    for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
+        if any(value is not None for value in values):
+            yield Column(header, [Cell(str(value)) for value in values], is_number=True)
+
+
+def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
+    if len(runs) <= _MAX_RUNS:
+        return runs, 0
+    ordered = sorted(runs, key=lambda run: tuple(-skew for skew in run.skew))
+    return [*ordered[: _MAX_RUNS // 2], *ordered[-_MAX_RUNS // 2 :]], len(runs) - _MAX_RUNS
+
+
+def _run_outcome(run: Run, place: int) -> Cell:
+    domains = run.domains[place]
+    return Cell(f"{_figures(domains)}, skew {run.skew[place]}" if domains else "")

@@ -1,0 +1,283 @@
+"""Simulations: where replicas land, one placement after another, and what stops them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kubespread.planner.reports.gang import GangDomain, GangReport
+from kubespread.planner.reports.parts import ConstraintReport, PreemptedPod
+from kubespread.questions.simulate.autoscaling_view import account_of, scaling
+from kubespread.questions.simulate.overview import overview
+from kubespread.questions.simulate.picture import DomainRow, domain_rows, picture, wanted
+from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
+from kubespread.views.accounts.rollouts import pass_frames, pods_at_start
+from kubespread.views.accounts.spread import placed_bars
+from kubespread.views.layout import Line
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.view import Bars, Frame, NodeFacts, View, beside, source
+from kubespread.wording import EMPTY, count_of, short_key
+
+_MAX_FRAMES = 200
+_Of = tuple[SimulateReport, *tuple[Any, ...]]
+"""A row of whatever sort, after the workload it is about."""
+
+
+def _whose(readers: Readers) -> Sequence[Column[_Of]]:
+    return (
+        Column(header="NAMESPACE", value=lambda row: row[0].pod.namespace, readers=readers),
+        Column(header="WORKLOAD", value=lambda row: row[0].subject, readers=readers),
+    )
+
+
+_WHOSE = _whose(Readers.PIPES)
+_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
+    Column(header="KEY", value=lambda row: row[1].topology_key),
+    Column(header="MAX-SKEW", value=lambda row: row[1].max_skew),
+    Column(header="DOMAIN", value=lambda row: row[2].change.value or EMPTY),
+    Column(header="BEFORE", value=lambda row: row[2].change.before),
+    Column(header="AFTER", value=lambda row: row[2].change.after),
+)
+_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
+    Column(header="MIN", value=lambda row: row[2].after_runs and row[2].after_runs.minimum),
+    Column(header="MEDIAN", value=lambda row: row[2].after_runs and row[2].after_runs.median),
+    Column(header="MAX", value=lambda row: row[2].after_runs and row[2].after_runs.maximum),
+)
+_NODE: Sequence[Column[tuple[SimulateReport, str, int]]] = (
+    Column(header="NODE", value=lambda row: row[1]),
+    Column(header="PLACED", value=lambda row: row[2]),
+)
+_RUN: Sequence[Column[tuple[SimulateReport, Run, int]]] = (
+    Column(header="SEED", value=lambda row: row[1].seed),
+    Column(header="FROM-NODE", value=lambda row: row[1].start),
+    Column(header="PLACED", value=lambda row: row[1].placed),
+    Column(header="KEY", value=lambda row: row[0].constraints[row[2]].topology_key),
+    Column(header="SKEW", value=lambda row: row[1].skew[row[2]]),
+    Column(header="LEAST", value=lambda row: min(row[1].domains[row[2]], default=None)),
+    Column(header="MOST", value=lambda row: max(row[1].domains[row[2]], default=None)),
+)
+_GANG_DOMAIN: Sequence[Column[tuple[SimulateReport, GangReport, GangDomain]]] = (
+    Column(header="KEY", value=lambda row: row[1].topology_key),
+    Column(header="DOMAIN", value=lambda row: row[2].value or EMPTY),
+    Column(header="NODES", value=lambda row: row[2].nodes),
+    Column(header="FIT", value=lambda row: row[2].members),
+    Column(header="MEMBERS", value=lambda row: row[1].members),
+    Column(header="FITS", value=lambda row: row[2].fits),
+    Column(header="SCORE", value=lambda row: row[2].total),
+    Column(header="WHY", value=lambda row: None if row[2].fits else row[2].stopped),
+)
+_PREEMPTED: Sequence[Column[tuple[SimulateReport, PreemptedPod]]] = (
+    Column(header="PREEMPTED", value=lambda row: row[1].pod, title="Pod"),
+    Column(header="ON-NODE", value=lambda row: row[1].node, title="Node"),
+    Column(header="FOR", value=lambda row: row[1].made_room_for),
+    Column(header="BROKEN-BUDGETS", value=lambda row: row[1].broken_budgets, title="Budgets broken"),
+)
+# What holds blanks comes last.
+_WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
+    Column(header="REPLICAS", value=lambda row: wanted(row[0]), title="Wanted"),
+    count("RUNNING", lambda row: row[0].present),
+    count("PLACED", lambda row: row[0].placed),
+    count("PENDING", lambda row: row[0].pending),
+    count("NOT-CREATED", lambda row: row[0].not_created),
+    Column(header="NOT-MADE", value=lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
+    Column(header="WHY", value=lambda row: row[0].conclusion or row[0].stopped),
+)
+_PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
+    Column(header="REPLICA", value=lambda row: row[1].replica, readers=Readers.SPREADSHEET),
+    Column(header="POD", value=lambda row: row[1].pod),
+    Column(header="NODE", value=lambda row: row[1].node),
+    Column(header="TOTAL", value=lambda row: row[1].total, title="Score"),
+    Column(header="TIES", value=lambda row: row[1].ties, title="Nodes with that score"),
+)
+_DELETED: Sequence[Column[DeletedReplica]] = (
+    Column(header="POD", value=lambda each: each.pod),
+    Column(header="NODE", value=lambda each: each.node),
+)
+_LOSS: Sequence[Column[tuple[SimulateReport, str]]] = (
+    Column(header="WORKLOAD", value=lambda row: row[0].subject),
+    Column(header="KEY", value=lambda row: short_key(row[1])),
+    Column(header="WORST-DOMAIN-TO-LOSE", value=lambda row: row[0].worst_loss[row[1]].domain),
+    count("REPLICAS-LEFT", lambda row: row[0].worst_loss[row[1]].remaining),
+    count("OF", lambda row: row[0].running),
+)
+_LOOP: Sequence[Column[Any]] = (
+    Column(header="LOOP", value=lambda row: row[0].number),
+    Column(header="GROUP", value=lambda row: row[1].group),
+    Column(header="ZONE", value=lambda row: row[1].zone),
+    Column(header="ADDED", value=lambda row: len(row[1].nodes)),
+    Column(header="PLACED", value=lambda row: row[0].placed),
+    Column(header="PENDING", value=lambda row: row[0].left),
+)
+
+
+def view_of_several(reports: Sequence[SimulateReport]) -> View:
+    """Workload after workload, and what an autoscaler does for all of them."""
+    first = reports[0]
+    is_one = len(reports) == 1
+    return View(
+        title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
+        provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
+        answer=first.answer if is_one else [totals(reports)],
+        tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
+        bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
+        sheets_of=lambda: [*_sheets(reports)],
+        names=[
+            (f"{report.pod.namespace}/{each.pod}", each.node) for report in reports for each in report.placements
+        ],
+        nodes=_nodes(reports),
+        before=_before(reports),
+        is_rollout=any(report.rollout is not None for report in reports),
+        frames=list(_frames(reports)),
+        beside=beside(reports),
+        lines=lambda look: _lines(reports, look),
+    )  # fmt: skip
+
+
+def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+    """One workload as a picture, several as one line each unless they are wanted in full."""
+    if len(reports) > 1 and not look.in_full:
+        yield from overview(reports, look)
+    else:
+        for number, report in enumerate(reports):
+            if number:
+                yield ()
+            yield from picture(report, look)
+    account = account_of(reports)
+    if account is not None:
+        yield from scaling(account, look)
+
+
+def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
+    runs = _OF_RUNS if any(report.runs is not None for report in reports) else ()
+    yield Sheet(
+        title="Domains", columns=[*_WHOSE, *_DOMAIN, *runs], readers=Readers.COLUMNS,
+        rows=[
+            (report, constraint, row)
+            for report in reports
+            for place, constraint in enumerate(report.constraints)
+            for row in domain_rows(report, place)
+        ],
+    )  # fmt: skip
+    yield Sheet(
+        title="Nodes of what is not spread over domains", columns=[*_WHOSE, *_NODE], readers=Readers.COLUMNS,
+        rows=[
+            (report, *each) for report in reports if not any(report.distribution) for each in report.per_node.items()
+        ],
+    )  # fmt: skip
+    yield Sheet(
+        title="Runs", columns=[*_WHOSE, *_RUN], readers=Readers.COLUMNS,
+        rows=[
+            (report, run, place)
+            for report in reports if report.runs is not None
+            for run in report.runs.each
+            for place in range(len(report.constraints))
+        ],
+    )  # fmt: skip
+    yield Sheet(
+        title="Domains of gangs", columns=[*_WHOSE, *_GANG_DOMAIN], readers=Readers.COLUMNS,
+        rows=[
+            (report, report.gang, domain)
+            for report in reports if report.gang is not None
+            for domain in report.gang.domains
+        ],
+    )  # fmt: skip
+    preempted = Sheet(
+        title="Preempted pods", columns=[*_WHOSE, *_PREEMPTED], readers=Readers.COLUMNS, tone=lambda _: Tone.BAD,
+        rows=[(report, pod) for report in reports for pod in report.preempted],
+    )  # fmt: skip
+    yield preempted
+    yield Sheet(
+        title="Workloads", columns=[*_whose(Readers.RECORDS), *_WORKLOAD], rows=[(report,) for report in reports],
+        tone=lambda row: Tone.BAD if row[0].lacking else Tone.GOOD,
+    )  # fmt: skip
+    yield Sheet(
+        title="Placements", columns=[*_WHOSE, *_PLACEMENT], is_answer=True, is_detail=True,
+        readers=Readers.SPREADSHEET | Readers.PAGES,
+        rows=[(report, each) for report in reports for each in report.placements],
+    )  # fmt: skip
+    # A page says first how many of each are placed.
+    yield replace(preempted, readers=Readers.PAGES)
+    yield Sheet(
+        title="Deleted replicas", columns=_DELETED, readers=Readers.PAGES, is_detail=True,
+        rows=[each for report in reports for each in report.deleted],
+    )  # fmt: skip
+    yield Sheet(
+        title="What the loss of a domain leaves", columns=_LOSS, readers=Readers.PAGES, is_detail=True,
+        rows=[(report, key) for report in reports if report.running for key in report.worst_loss],
+    )  # fmt: skip
+    account = account_of(reports)
+    yield Sheet(
+        title="Loops of the autoscaler", columns=_LOOP, readers=Readers.COLUMNS,
+        rows=[(loop, each) for loop in (() if account is None else account.loops) for each in loop.added],
+    )  # fmt: skip
+
+
+def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
+    whose = "" if is_one else f"{report.pod.namespace}/{report.subject} "
+    for place, constraint in enumerate(report.constraints):
+        made = placed_bars(constraint, place, report.distribution[place], report.skew[place])
+        yield Bars(f"{whose}{made.title}", made.bars)
+
+
+def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
+    present, placed = Counter[str](), Counter[str]()
+    for report in reports:
+        for node in report.nodes:
+            present[node.name] += node.present
+            placed[node.name] += node.placed
+    names = {name: None for report in reports for name in (node.name for node in report.nodes)}
+    return NodeFacts(
+        ("Present", "Placed", "Replicas"),
+        {
+            name: Row(
+                [str(present[name]), str(placed[name]), str(present[name] + placed[name])],
+                Tone.GOOD if placed[name] else Tone.PLAIN,
+            )
+            for name in names
+        },
+        {name: f"{count_of(present[name], 'replica')} present, {placed[name]} placed" for name in names},
+        "green gets replicas",
+    )
+
+
+def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
+    """The replicas that run before anything is placed or deleted, those that a rollout replaces among them."""
+    before = Counter[str]()
+    for report in reports:
+        if report.rollout is not None:
+            before.update(pods_at_start(report.rollout))
+            continue
+        for node in report.nodes:
+            before[node.name] += node.present
+        before.update(each.node for each in report.deleted)
+    return dict(before)
+
+
+def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
+    """Each placement, of very many some together, then the replicas that go, and each pass of a rollout."""
+    now = Counter(_before(reports))
+    yield from _placing([report for report in reports if report.rollout is None], now)
+    for report in reports:
+        for each in report.deleted:
+            now[each.node] -= 1
+            yield Frame(report.subject, f"{each.pod} deleted on {each.node}", {each.node: now[each.node]})
+        if report.rollout is not None:
+            yield from pass_frames(report.subject, report.rollout, now, tells_old=True)
+
+
+def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[Frame]:
+    moves = [(report, each) for report in reports for each in report.placements]
+    together = max(1, -(-len(moves) // _MAX_FRAMES))
+    for start in range(0, len(moves), together):
+        some = moves[start : start + together]
+        now.update(each.node for _, each in some)
+        last_report, last = some[-1]
+        text = f"{last.pod} on {last.node}, score {last.total}"
+        tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
+        more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
+        changed = {each.node: now[each.node] for _, each in some}
+        yield Frame(last_report.subject, f"{text}{tied}{more}", changed)

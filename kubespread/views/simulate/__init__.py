@@ -1,1 +1,0 @@
-"""Where replicas land, in each format."""
