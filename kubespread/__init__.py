@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
-    from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.capacity.answer import capacity
     from kubespread.questions.capacity.report import CapacityReport
+    from kubespread.questions.check.answer import check, rule, rules, write_baseline
+    from kubespread.questions.check.report import CheckReport, Finding, RuleReport
     from kubespread.questions.explain.answer import explain
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.map.answer import topology_map
@@ -103,17 +103,17 @@ _HOMES = {
     "AdviseReport": "kubespread.questions.advise.report",
     "AuditReport": "kubespread.questions.audit.report",
     "CapacityReport": "kubespread.questions.capacity.report",
-    "CheckReport": "kubespread.planner.reports.check",
+    "CheckReport": "kubespread.questions.check.report",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.questions.explain.report",
-    "Finding": "kubespread.planner.reports.check",
+    "Finding": "kubespread.questions.check.report",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.questions.pending.report",
     "PlayReport": "kubespread.questions.play.report",
     "RebalanceReport": "kubespread.questions.rebalance.report",
     "RemovableReport": "kubespread.questions.removable.report",
-    "RuleReport": "kubespread.planner.reports.check",
+    "RuleReport": "kubespread.questions.check.report",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
@@ -129,17 +129,16 @@ _HOMES = {
     "after_steps": "kubespread.questions.play.answer",
     "ask": "kubespread.questions.scene",
     "capacity": "kubespread.questions.capacity.answer",
-    "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "load": "kubespread.library.opening",
-    "rule": "kubespread.library.checking",
-    "rules": "kubespread.library.checking",
+    "rule": "kubespread.questions.check.answer",
+    "rules": "kubespread.questions.check.answer",
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
     "topology_map": "kubespread.questions.map.answer",
     "upgrade": "kubespread.questions.upgrade.answer",
-    "write_baseline": "kubespread.library.checking",
+    "write_baseline": "kubespread.questions.check.answer",
 }
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import kubespread
 from docs.generators import fields, manual, node_groups_schema, reference, scenario_schema
+from kubespread.questions.check.rules import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
-from kubespread.views.check.rules import document
 
 DOCS = Path(__file__).parents[1]
 

@@ -49,7 +49,6 @@ _Settings = Annotated[
     list[Text],
     Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
 ]
-_Selector = Annotated[str, Meta(description="Labels, as kubectl's -l has them: app=web,tier!=db.")]
 _Preemption = Annotated[
     bool, Meta(description="Let pods that fit nowhere evict pods of lower priority, as kube-scheduler does.")
 ]
@@ -95,16 +94,6 @@ class Compare(PodQuestion, frozen=True, kw_only=True):
     to_edits: Annotated[list[Text] | None, Meta(description="'edits' after (default: as before).")] = None
     to_kube_version: Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")] = None
     preemption: _Preemption = True
-
-
-class Check(Question, frozen=True, kw_only=True):
-    manifest: Annotated[
-        str | None, Meta(description="Manifests to check, as text (default: the workloads of the cluster).")
-    ] = None
-    namespace: Annotated[str | None, Meta(description="Namespace of the manifests, or of the workloads.")] = None
-    selector: _Selector = ""
-    select: Annotated[list[Text], Meta(description="Ask only these rules: KS101, KS2.")] = []
-    ignore: Annotated[list[Text], Meta(description="Leave these rules out.")] = []
 
 
 def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:

@@ -10,7 +10,6 @@ import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
 from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, manifest_of, workload_of
-from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS
@@ -61,13 +60,6 @@ def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
     )  # fmt: skip
 
 
-def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
-    return kubespread.check(
-        snapshot, () if asked.manifest is None else manifest_of(asked.manifest), scheduler,
-        namespace=asked.namespace, selector=asked.selector, select=asked.select, ignore=asked.ignore,
-    )  # fmt: skip
-
-
 def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
     """With edits that read no files. Raises UsageError."""
     return snapshot.edited(*(parse(text, None) for text in edits))
@@ -102,14 +94,6 @@ _TOOLS = {
             questions.Simulate,
             SimulateReport,
             _simulate,
-        ),
-        Tool(
-            "check",
-            "What is wrong with the topology spread constraints of manifests or of the cluster's workloads: findings "
-            "with codes, numbers and remedies.",
-            questions.Check,
-            CheckReport,
-            _check,
         ),
         Tool(
             "compare",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
@@ -12,21 +13,24 @@ import typer
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.cluster import open_cluster
+from kubespread.cli.cluster import open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.counts import count
-from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.workload import WorkloadOptions
-from kubespread.cli.pod import check_asked, pods_asked_about
+from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
+from kubespread.cli.pod import STDIN, check_asked, is_piped, pods_asked_about
+from kubespread.cli.stdout import emit
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import UsageError
 from kubespread.questions.question import (
     Argument,
+    Ending,
+    ManifestsQuestion,
     Namespace,
     Option,
     Pod,
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 Typed = Mapping[str, Any]
+_EVERYWHERE = "all_namespaces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,8 @@ class _Field:
     parameters: tuple[_Parameter, ...]
     value: Callable[[Typed, ClusterOptions, SchedulerOptions], Any]
     """What the field is, from what was typed, before a cluster is read."""
-    late: Callable[[Typed, Snapshot], Any] | None = None
-    """The same where only the cluster tells."""
+    late: Callable[[Any, Typed, Snapshot], Any] | None = None
+    """The same where only the cluster tells, of the question as far as it is known."""
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -78,10 +83,13 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         for one in found.values() for each in one.parameters if (each.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
     options = make_dataclass(f"{question.__name__}Options", asked, frozen=True)
+    endings = [each.name for each, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
+    if question.may_lack_cluster:
+        source_options = OptionalClusterOptions
     if shared:
         source_options = make_dataclass(
-            f"{question.__name__}Cluster", shared, bases=(EditedClusterOptions,), frozen=True,
+            f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
     writers = _writers(question)
@@ -94,18 +102,26 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
         typed = {each.name: getattr(source if each.name in own else asked, each.name)
                  for one in found.values() for each in one.parameters}  # fmt: skip
+        if ends := {name: typed[name] for name in endings if typed[name]}:
+            emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
+            return ExitCode.YES
+        if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
+            answer = replace(answer, output="github")
         question_asked = question(**{name: each.value(typed, source, scheduling) for name, each in found.items()})
-        opened = open_cluster(source, quiet=speaking.quiet)
-        told = {name: each.late(typed, opened) for name, each in found.items() if each.late is not None}
-        question_asked = structs.replace(question_asked, **told)
+        opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-        if (other := question_asked.instead(opened, answering.scheduler)) is not None:
-            writer = _writers(question_of(other.name))[answering.written.name]
-            return replace(answering, cluster=other.cluster).give(other.name, other.report, writer=writer)
+        if opened is not None:
+            late = {name: each.late for name, each in found.items() if each.late is not None}
+            told = {name: value(question_asked, typed, opened) for name, value in late.items()}
+            question_asked = structs.replace(question_asked, **told)
+            if (other := question_asked.instead(opened, answering.scheduler)) is not None:
+                writer = _writers(question_of(other.name))[answering.written.name]
+                return replace(answering, cluster=other.cluster).give(other.name, other.report, writer=writer)
         if answering.written.is_for_people:
             question_asked = question_asked.for_people()
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, answering.scheduler, on_progress)
+        question_asked.keep(report)
         writer, look = writers[answering.written.name], question_asked.shown(answering.look())
         return answering.give(question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer)
 
@@ -201,23 +217,27 @@ def _manifest(option: Option) -> _Field:
     return _Field((_Parameter("filename", Annotated[str | None, declared], None),), value)
 
 
-def _pods(option: Option, *, is_optional: bool) -> _Field:
+def _pods(option: Workload, *, is_optional: bool) -> _Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
+    place = option.metavar.strip("[].").lower()
 
     def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
-        asked = WorkloadOptions(
+        said = (
             typed["filename"], typed["kustomize"], typed["recursive"], typed["template_path"], typed["namespace"],
-            typed["named"], typed["settings"],
+            typed.get("named"), typed.get("settings"),
         )  # fmt: skip
-        is_given = bool(typed["pod"] or asked.filename or asked.kustomize)
-        pods = pods_asked_about(typed["pod"], asked, source.sources) if is_given or not is_optional else ()
-        check_asked(pods, asked, scheduling)
+        if typed[place] or typed["filename"] or typed["kustomize"] or not is_optional:
+            pods = pods_asked_about(typed[place], WorkloadOptions(*said), source.sources)
+        else:
+            is_stdin = option.is_piped and not typed.get(_EVERYWHERE) and is_piped(source.sources)
+            pods = [STDIN] if is_stdin else []
+        check_asked(pods, SelectionOptions(*said, selector=typed.get("selector")), scheduling)
         return tuple(pods)
 
-    place = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
+    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
     hints = get_type_hints(WorkloadOptions, include_extras=True)
     shared = (_Parameter(name, hints[name], None) for name in ("filename", "kustomize"))
-    return _Field((_Parameter("pod", Annotated[list[str] | None, place], None), *shared), value)
+    return _Field((_Parameter(place, Annotated[list[str] | None, declared], None), *shared), value)
 
 
 def _number(name: str, option: Option) -> _Field:
@@ -267,7 +287,6 @@ def _plain(value: Any, *, repeats: bool) -> Any:
 
 def _namespace(name: str, option: Option) -> _Field:
     """kubectl's -n and -A: the context's namespace where neither is given."""
-    everywhere = "all_namespaces"
     parameters = (
         _Parameter(
             name,
@@ -282,16 +301,19 @@ def _namespace(name: str, option: Option) -> _Field:
             None,
         ),
         _Parameter(
-            everywhere,
+            _EVERYWHERE,
             Annotated[bool, typer.Option("-A", "--all-namespaces", help="Ask about all namespaces.")],
             False,
         ),
     )  # fmt: skip
-    return _Field(
-        parameters,
-        lambda typed, *_: typed[name],
-        lambda typed, cluster: None if typed[everywhere] else typed[name] or cluster.origin.namespace or "default",
-    )
+
+    def told(asked: Any, typed: Typed, cluster: Snapshot) -> str | None:
+        # Manifests may have a namespace of their own.
+        if isinstance(asked, ManifestsQuestion) and asked.pods:
+            return asked.namespace
+        return None if typed[_EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
+
+    return _Field(parameters, lambda typed, *_: typed[name], told)
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:

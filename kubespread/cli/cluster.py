@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubespread.cli.options.edits import OptionalClusterOptions
 from kubespread.cli.stderr import complain, stderr_is_terminal
 from kubespread.cli.waiting import waiting
+from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.cluster import ClusterOptions
+    from kubespread.cli.options.edits import EditedClusterOptions
     from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -20,6 +23,18 @@ def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
     """
     edits = options.edits()
     return _opened(options, quiet=quiet).edited(*edits)
+
+
+def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet: bool) -> Snapshot | None:
+    """The same where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
+    about it are refused. Raises UsageError.
+    """
+    if is_needed or not isinstance(options, OptionalClusterOptions) or options.is_named:
+        return open_cluster(options, quiet=quiet)
+    edits = (f"--{text.partition(' ')[0]}" for text in options.texts())
+    for option in (*edits, *options.reaching()):
+        raise UsageError(f"{option} is for a cluster: name one with -S, --context or --live")
+    return None
 
 
 def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:

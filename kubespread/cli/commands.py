@@ -41,10 +41,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "play": None,
     "pending": None,
     "audit": None,
-    "check": _Command(
-        "Find topology spread problems before applying manifests.",
-        "no finding at the level of --fail-on", "some finding is",
-    ),
+    "check": None,
     "compare": _Command(
         "Show the effect of a new manifest, cluster or release.", "nothing differs", "something does"
     ),

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from kubespread.errors import Fault, ManifestError
-from kubespread.planner.reports.check import Finding
+from kubespread.questions.check.report import Finding
 
 
 class KnownFinding(msgspec.Struct, rename="camel", frozen=True):

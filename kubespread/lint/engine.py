@@ -20,7 +20,7 @@ from kubespread.lint.subject import Refused, Subject
 from kubespread.lint.together import with_remedies_together
 from kubespread.lint.trial import Trial
 from kubespread.lint.ways_out import WaysOut
-from kubespread.planner.reports.check import Finding
+from kubespread.questions.check.report import Finding
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework

@@ -13,7 +13,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import by_domain, outcome, selector_text
 from kubespread.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
 from kubespread.lint.trial import PodChange, Trial, with_constraint
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _MADE_BY_CONTROLLERS = frozenset(
     {

@@ -17,7 +17,7 @@ from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
 from kubespread.lint.subject import Refused
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, RuleReport, Severity
+from kubespread.questions.check.report import Remedy, RuleReport, Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import msgspec
 from kubespread.kube.api.core import Pod
 from kubespread.lint.finding import Found
 from kubespread.lint.trial import Mended, Placed, PodChange, Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def with_remedies_together(found: Sequence[Found], trial: Trial | None) -> Sequence[Found]:

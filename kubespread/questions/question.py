@@ -65,10 +65,14 @@ class Argument(Option):
     """What to say where it is not given, though it has to be."""
 
 
+@dataclass(frozen=True, slots=True)
 class Workload(Option):
     """Manifests, or workloads of the cluster by KIND/NAME, paths on the command line and never from an assistant, who
     gives a text: an option where it has ``names``, else by its place with kubectl's ``-f`` and ``-k`` beside it.
     """
+
+    is_piped: bool = False
+    """Whether it is what is piped in where nothing is named, though it need not be given."""
 
 
 class Scenario(Argument):
@@ -82,7 +86,17 @@ class Pod(Option):
 
 
 class Namespace(Option):
-    """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default."""
+    """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
+    what is not a manifest.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Ending(Option):
+    """What is asked for in the place of an answer: `Question.ending` says it, before anything is read."""
+
+    prints: str = ""
+    """What that is, in a word."""
 
 
 def options_of(question: type[Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any, Option]]:
@@ -145,6 +159,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """The formats of its own besides those that every report has, with what the help of ``-o`` says of them."""
     is_watched: ClassVar[bool] = False
     """Whether ``-w`` asks it again and again."""
+    may_lack_cluster: ClassVar[bool] = False
+    """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
+    """
 
     @classmethod
     def report(cls) -> type[A]:
@@ -170,6 +187,18 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
         """What is asked in its place where a field says so. Raises what `answer` raises."""
         return None
+
+    def ending(self, output: str | None, *, headers: bool) -> str:
+        """What an `Ending` asks for, in the format that -o names. Raises UsageError."""
+        raise NotImplementedError
+
+    def keep(self, report: A) -> None:
+        """Write what is asked for besides the answer, before that is given. Raises UsageError."""
+
+    @property
+    def needs_cluster(self) -> bool:
+        """Whether nothing can be said of it without a cluster."""
+        return True
 
     @property
     def names_in(self) -> str | None:
@@ -226,8 +255,8 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 
 
-class PodQuestion(Question[A], frozen=True, kw_only=True):
-    """A question about what a manifest or a workload of the cluster makes, which is its ``pods``."""
+class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
+    """A question about what manifests or workloads of the cluster make, which are its ``pods``."""
 
     pods: tuple[Any, ...]
     recursive: Annotated[bool, Option("Also read subdirectories.", ("-R", "--recursive"), is_path=True)] = False
@@ -241,6 +270,15 @@ class PodQuestion(Question[A], frozen=True, kw_only=True):
     namespace: Annotated[
         str | None, Option("Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME")
     ] = None
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace
+
+
+class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
+    """A question about one workload."""
+
     named: Annotated[
         str | None,
         Option("Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).", ("--name",), "NAME"),
@@ -256,10 +294,6 @@ class PodQuestion(Question[A], frozen=True, kw_only=True):
             ("--set",), "FIELD=VALUE",
         ),
     ] = msgspec.field(default=(), name="set")  # fmt: skip
-
-    @property
-    def names_in(self) -> str | None:
-        return self.namespace
 
     @property
     def choosing(self) -> Choosing:

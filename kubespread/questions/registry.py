@@ -14,6 +14,7 @@ QUESTIONS = {
     "play": "Play",
     "pending": "Pending",
     "audit": "Audit",
+    "check": "Check",
     "survive": "Survive",
     "upgrade": "Upgrade",
     "map": "Map",

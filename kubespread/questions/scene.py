@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
@@ -47,11 +48,18 @@ class Asked(Protocol[A]):
 class Scene:
     """A cluster, who schedules it, and whom to tell how far the answer is."""
 
-    snapshot: Snapshot
-    """As it was read, with the edits that are still to be made."""
+    given: Snapshot | None
+    """As it was read, with the edits that are still to be made; None where the question is of manifests alone."""
     scheduler: Scheduler
     question: Asked[Any]
     on_progress: OnProgress | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The same, for a question that needs one. Raises UsageError."""
+        if self.given is None:
+            raise UsageError("no cluster is given, and this question is about one")
+        return self.given
 
     @cached_property
     def release(self) -> KubeVersion:
@@ -61,7 +69,7 @@ class Scene:
     @property
     def source(self) -> ClusterReference | None:
         """Which cluster it is."""
-        return cluster_reference(self.snapshot)
+        return None if self.given is None else cluster_reference(self.given)
 
     @cached_property
     def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
@@ -136,9 +144,11 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
 
 
 def ask(
-    snapshot: Snapshot, question: Asked[A], scheduler: Scheduler | None = None, on_progress: OnProgress | None = None
-) -> A:
-    """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said.
+    snapshot: Snapshot | None, question: Asked[A], scheduler: Scheduler | None = None,
+    on_progress: OnProgress | None = None,
+) -> A:  # fmt: skip
+    """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
+    `check` of manifests needs no snapshot.
 
     ``on_progress`` is called now and then with how far it is. Raises UsageError, SnapshotError and ManifestError.
     """

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.parts import API_VERSION, Report
@@ -23,7 +22,6 @@ def _of_questions() -> Iterator[type[Report]]:
 
 
 FILES: dict[str, type[Report]] = {
-    "check-report.json": CheckReport,
     "compare-report.json": CompareReport,
     "configuration.json": Configuration,
     "simulate-report.json": SimulateReport,

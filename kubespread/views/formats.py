@@ -17,7 +17,6 @@ from kubespread.views.look import Look
 ReportKind = Literal[
     "simulate",
     "compare",
-    "check",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -62,7 +61,6 @@ FORMATS: Mapping[str, Format] = {
             {
                 "simulate": Writer("terminal", "a picture"),
                 "compare": Writer("compare.table", "a table"),
-                "check": Writer("check.table", "a list"),
             },
             engine="terminal",
             is_for_people=True,
@@ -79,7 +77,6 @@ FORMATS: Mapping[str, Format] = {
             {
                 "simulate": Writer("plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
-                "check": Writer("check.plain", "plain columns"),
             },
             engine="plain",
             is_for_people=True,
@@ -120,14 +117,13 @@ FORMATS: Mapping[str, Format] = {
             {
                 "simulate": Writer("as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
-                "check": Writer("check.as_csv"),
             },
             engine="as_csv",
         ),
-        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
-        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
-        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
-        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
+        Format("sarif", {}),
+        Format("junit", {}),
+        Format("github", {}),
+        Format("gitlab", {}),
         Format("prometheus", {}),
     )
 }

@@ -22,7 +22,6 @@ class Teller:
 
 
 ACCOUNTS: Mapping[str, Teller] = {
-    "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""

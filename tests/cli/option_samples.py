@@ -250,7 +250,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption"},
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},
-    "map": {"pod": "deploy/web", **_MANIFEST, **SHARED, "--by": "--by load", "--key": "--key pool"},
+    "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {
         **SHARED, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",

@@ -26,6 +26,7 @@ from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.library.comparing import Side
 from kubespread.planner.reports.parts import QuestionReport
+from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Instead
@@ -54,8 +55,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "after_edits", "after_steps", "ask", "check", "compare",
-    "rule", "rules", "simulate", "simulate_then",
+    "after_edits", "after_steps", "ask", "compare", "simulate", "simulate_then",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
 """Heeded by the program before there is a question."""
@@ -96,7 +96,7 @@ class Recorder:
         monkeypatch.setattr(kubespread, "connect", self._connect, raising=False)
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
-        monkeypatch.setattr(kubespread, "write_baseline", self._noted("write_baseline"), raising=False)
+        monkeypatch.setattr(check_answer, "write_baseline", self._noted("write_baseline"))
         monkeypatch.setattr(Play, "instead", self._instead(Play.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         for module in (answering, compare):

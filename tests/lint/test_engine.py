@@ -11,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import UsageError
 from kubespread.manifest.lines import FieldLines
-from kubespread.planner.reports.check import Severity
+from kubespread.questions.check.report import Severity
 from tests.builders import Data, hard, hosts, pod, soft
 from tests.planner.world.clusters import stateful_set
 

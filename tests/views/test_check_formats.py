@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import CheckReport
-from kubespread.planner.reports.check import Finding, Remedy, Severity
-from kubespread.views.check import github, gitlab, junit, sarif
-from kubespread.views.check.uri import file_uri
+from kubespread.questions.check import github, gitlab, junit, sarif
+from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.sarif import file_uri
 from kubespread.views.look import Look
 
 ROOT = Path(__file__).parents[2]

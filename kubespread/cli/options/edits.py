@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -96,6 +97,29 @@ class EditedClusterOptions(ClusterOptions):
         return [parse(text) for text in self.texts()]
 
 
+@dataclass(frozen=True, slots=True)
+class OptionalClusterOptions(EditedClusterOptions):
+    """Which cluster manifests are tried on, if on any."""
+
+    live: Annotated[
+        bool, typer.Option("--live", help="Try manifests on the running cluster of the kubeconfig's current context.")
+    ] = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether some cluster is asked for."""
+        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user))
+
+    def reaching(self) -> Iterator[str]:
+        """The options that say how a running cluster is reached, and not which one."""
+        for field in fields(self):
+            if field.name in _REACHING and getattr(self, field.name) != field.default:
+                yield _REACHING[field.name]
+
+
+_REACHING = {
+    "as_user": "--as", "as_group": "--as-group", "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
+}  # fmt: skip
 _FLAGS = {
     "ignore_daemonsets": "--ignore-daemonsets",
     "delete_emptydir_data": "--delete-emptydir-data",

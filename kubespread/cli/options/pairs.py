@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kubespread.cli.stdout import stdout_takes_tables
 from kubespread.errors import UsageError
-from kubespread.questions.question import options_of
+from kubespread.questions.question import Ending, Option, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import FORMATS, chosen_format
 
@@ -77,7 +77,7 @@ NEEDS = {
     "at": "explain", "map_file": "anonymize", "max_age": "live",
 }  # fmt: skip
 """What does nothing without another option, where a command has that."""
-_WORKLOAD = ("pod", "filename", "kustomize")
+_WORKLOAD = ("workload", "filename", "kustomize")
 IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("map", "named"): _WORKLOAD,
     ("map", "settings"): _WORKLOAD,
@@ -91,14 +91,12 @@ SHOWN_IN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("explain", "all_nodes"): tuple(name for name in FORMATS if name != "name"),
 }
 """The formats that show what an option of a command asks for, of questions that do not say so themselves."""
-ENDS = {("check", "list_rules"), ("check", "explain")}
-"""Options of commands that print something else, and end."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 READERS = (
-    "pod", "manifest", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config", "to_scheduler_config",
-    "node_groups", "descheduler", "baseline", "explain",
+    "pod", "manifest", "workload", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config",
+    "to_scheduler_config", "node_groups", "descheduler", "baseline", "explain",
 )  # fmt: skip
 """What names files that are read."""
 
@@ -168,16 +166,22 @@ def _apart(typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _ended(command: str, typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for option in typed:
-        if (command, option) in ENDS:
-            others = (other for other in typed if other not in (option, *BESIDE_ENDS))
-            yield from ((option, other, "nothing but rules is printed") for other in others)
+    """Options that have no say in what is printed in the place of an answer."""
+    for each, _, option in _options(command):
+        if isinstance(option, Ending) and each.name in typed:
+            others = (other for other in typed if other not in (each.name, *BESIDE_ENDS))
+            yield from ((each.name, other, f"nothing but {option.prints} is printed") for other in others)
+
+
+def _options(command: str) -> Iterable[tuple[Any, Any, Option]]:
+    """What the question says of its fields, where the command is one."""
+    return options_of(question(command)) if command in QUESTIONS else ()
 
 
 def _unshown(command: str, names: Mapping[str, str], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
     """Options about rows and columns that the format does not have."""
-    fields = options_of(question(command)) if command in QUESTIONS else ()
-    shown_in = {**SHOWN_IN, **{(command, each.name): option.shown_in for each, _, option in fields if option.shown_in}}
+    said = {(command, each.name): option.shown_in for each, _, option in _options(command) if option.shown_in}
+    shown_in = {**SHOWN_IN, **said}
     for option in typed:
         formats = shown_in.get((command, option))
         if formats is None:

@@ -27,7 +27,7 @@ from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.rule import Rule
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
 

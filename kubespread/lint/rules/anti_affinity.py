@@ -36,7 +36,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import outcome, short_key
 from kubespread.lint.rule import Rule
 from kubespread.lint.trial import Trial, with_only
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -27,7 +27,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import count_of
 
 

@@ -36,7 +36,7 @@ from kubespread.lint.phrases import counted, listed, outcome, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint, with_node_requirement
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.snapshot.edits.cordoning import uncordoned

@@ -33,7 +33,7 @@ from kubespread.lint.phrases import short_key
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.planner.look_ahead import look_ahead
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

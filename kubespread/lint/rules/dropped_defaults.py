@@ -33,7 +33,7 @@ from kubespread.lint.own_selector import own_selector
 from kubespread.lint.phrases import counted, short_key
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial, with_more
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 
 

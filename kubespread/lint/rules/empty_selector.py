@@ -26,7 +26,7 @@ from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
 from kubespread.lint.own_selector import counting_nothing
 from kubespread.lint.rule import Rule
-from kubespread.planner.reports.check import Severity
+from kubespread.questions.check.report import Severity
 
 
 def check(case: Case) -> Iterator[Found]:

@@ -30,7 +30,7 @@ from kubespread.lint.phrases import by_domain, landing, listed, short_key
 from kubespread.lint.reach import EXCLUDED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

@@ -33,7 +33,7 @@ from kubespread.lint.phrases import by_domain, counted, short_key
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _MOST = 3
 """Of how many others a constraint says how they differ."""

@@ -26,7 +26,7 @@ from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Trial
 from kubespread.planner.near_keys import near_key
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

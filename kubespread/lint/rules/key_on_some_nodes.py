@@ -29,7 +29,7 @@ from kubespread.lint.phrases import counted, listed
 from kubespread.lint.reach import reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
 

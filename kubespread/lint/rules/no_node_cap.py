@@ -29,7 +29,7 @@ from kubespread.lint.phrases import counted
 from kubespread.lint.reach import domains
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

@@ -38,7 +38,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import outcome, short_key
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread

@@ -32,7 +32,7 @@ from kubespread.lint.reach import domains
 from kubespread.lint.rule import LastRule
 from kubespread.lint.together import explains_pending
 from kubespread.lint.trial import Placed, Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 
 

@@ -28,7 +28,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.own_selector import own_selector
 from kubespread.lint.phrases import counted, selector_text
 from kubespread.lint.rule import Rule
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _HASHES = ("pod-template-hash", "controller-revision-hash")
 

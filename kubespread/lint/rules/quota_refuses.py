@@ -33,7 +33,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed
 from kubespread.lint.rule import Rule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case) -> Iterator[Found]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from kubespread.errors import Fault
 from kubespread.lint.rule import FaultRule
 from kubespread.lint.subject import Refused
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def remedy(fault: Fault, refused: Refused) -> Remedy | None:

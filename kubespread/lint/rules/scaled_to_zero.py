@@ -34,7 +34,7 @@ from kubespread.lint.possible_domains import Possible, without_nodes
 from kubespread.lint.reach import domains
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial, with_constraint
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 
 _GATE = "MinDomainsInPodTopologySpread"

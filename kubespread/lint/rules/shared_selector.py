@@ -38,7 +38,7 @@ from kubespread.lint.phrases import by_domain, counted, listed, short_key
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial, with_constraint
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _HASH = "pod-template-hash"
 _OWN = "kubespread.dev/own"

@@ -29,7 +29,7 @@ from kubespread.lint.phrases import listed, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 
 

@@ -23,7 +23,7 @@ from kubespread.errors import Fault
 from kubespread.kube.validation.spread import MIN_DOMAINS_IF_HARD
 from kubespread.lint.rule import FaultRule
 from kubespread.lint.subject import Refused
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def remedy(fault: Fault, _refused: Refused) -> Remedy | None:

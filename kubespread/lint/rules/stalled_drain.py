@@ -51,7 +51,7 @@ from kubespread.lint.rule import ClusterRule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Placed, PodChange, Trial, with_constraint
 from kubespread.planner.drained_node import Drained, drained, evictions_allowed
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _MOST = 12
 """How many nodes that are unlike one another are drained."""

@@ -32,7 +32,7 @@ from kubespread.lint.possible_domains import without_nodes
 from kubespread.lint.reach import domains, domains_of, reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

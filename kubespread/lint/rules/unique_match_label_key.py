@@ -26,7 +26,7 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
 from kubespread.lint.rule import Rule
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _UNIQUE = frozenset(
     {

@@ -27,7 +27,7 @@ from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.rule import Rule
 from kubespread.planner.near_keys import meant_key
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _REPLACED = {
     BETA_ZONE: ZONE,

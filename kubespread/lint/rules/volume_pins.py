@@ -35,7 +35,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import by_domain, listed, short_key
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.questions.check.report import Remedy, Severity
 
 _PLUGINS = ("VolumeBinding", "VolumeZone")
 _REMEDY = Remedy(

@@ -6,8 +6,7 @@ Source of the escapes: actions/toolkit, command.ts (escapeData and escapePropert
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.views.check.message import full_message
+from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.look import Look
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -28,7 +27,7 @@ def _command(finding: Finding) -> str:
         "title": f"{finding.code} {finding.rule}",
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value is not None)
-    message = full_message(finding) if finding.workload is None else f"{finding.workload}: {full_message(finding)}"
+    message = finding.in_full if finding.workload is None else f"{finding.workload}: {finding.in_full}"
     return f"::{_COMMANDS[finding.severity]} {listed}::{escaped(message.translate(_DATA))}\n"
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.views.check.message import full_message, place
+from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.look import Look
 
 _NOTHING = "nothing found"
@@ -44,10 +43,10 @@ def _totals(findings: list[Finding] | tuple[Finding, ...]) -> str:
 
 
 def _case(finding: Finding) -> Iterator[str]:
-    where = place(finding.file, finding.line, finding.column)
+    where = finding.place
     name = " ".join(each for each in (finding.code, finding.rule, finding.workload, finding.field) if each)
     head = f"    <testcase name={_attribute(name)} classname={_attribute(finding.workload or finding.file or '')}"
-    text = escape(escaped(f"{where}: {full_message(finding)}" if where else full_message(finding)))
+    text = escape(escaped(f"{where}: {finding.in_full}" if where else finding.in_full))
     yield f"{head}>"
     if finding.severity is Severity.INFO:
         yield f"      <system-out>{text}</system-out>"

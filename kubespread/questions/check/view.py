@@ -1,27 +1,61 @@
-"""Findings for people: by file, or by workload of the cluster, each with what happens and what would mend it."""
+"""Findings: by file, or by workload of the cluster, each with what happens and what would mend it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.views.check.message import place
+from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
-from kubespread.views.screen import concluded, headline, screen
+from kubespread.views.screen import concluded, headline
+from kubespread.views.sheet import Column, Readers, Sheet, Tone
+from kubespread.views.view import View, about
 from kubespread.wording import count_of, workload_name
 
 WARNED = "33"
 """Yellow."""
 _STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
+_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
 _MOST_OF_A_RULE = 10
+_COLUMNS: Sequence[Column[Finding]] = (
+    Column(header="PLACE", value=lambda each: each.place, readers=Readers.COLUMNS | Readers.PAGES),
+    Column(header="FILE", value=lambda each: each.file, readers=Readers.SPREADSHEET),
+    Column(header="LINE", value=lambda each: each.line, readers=Readers.SPREADSHEET),
+    Column(header="COLUMN", value=lambda each: each.column, readers=Readers.SPREADSHEET),
+    Column(header="FIELD", value=lambda each: each.field, readers=Readers.SPREADSHEET),
+    Column(header="WORKLOAD", value=lambda each: each.workload),
+    Column(header="SEVERITY", value=lambda each: each.severity),
+    Column(header="CODE", value=lambda each: each.code, readers=Readers.PIPES),
+    Column(header="RULE", value=lambda each: each.rule, readers=Readers.PIPES),
+    Column(header="RULE", value=lambda each: f"{each.code} {each.rule}", readers=Readers.PAGES),
+    Column(header="MESSAGE", value=lambda each: each.message, title="What happens"),
+    Column(header="REMEDY", value=lambda each: each.remedy.text, readers=Readers.PIPES),
+    Column(header="REMEDY", value=lambda each: each.remedy.with_outcome, readers=Readers.PAGES),
+    Column(header="OUTCOME", value=lambda each: each.remedy.outcome, readers=Readers.SPREADSHEET),
+)
 
 
-@screen
-def write(report: CheckReport, look: Look) -> Iterator[Line]:
-    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every finding."""
+def view(report: CheckReport) -> View:
+    """The findings; a warning counts where the verdict is yes."""
+    told = about(report)
+    if report.verdict == "yes" and report.reaches(Severity.WARNING):
+        told["tone"] = Tone.WARN
+    findings = Sheet(
+        title="Findings", columns=_COLUMNS, rows=report.findings, is_answer=True,
+        tone=lambda each: _TONES[each.severity],
+    )  # fmt: skip
+    return View(
+        **told,
+        title=f"Check of {count_of(report.workloads, 'workload')}",
+        sheets=[findings],
+        lines=lambda look: _lines(report, look),
+    )
+
+
+def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
+    """In full it shows every finding."""
     yield from headline(_title(report), report, look)
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_where, shown)):
@@ -43,9 +77,11 @@ def _where(finding: Finding) -> str:
 
 
 def _finding(finding: Finding, look: Look) -> Iterator[Line]:
-    at = place(None, finding.line, finding.column)
     name = "" if finding.workload is None or finding.file is None else workload_name(finding.workload)
-    head = [cell(f"{at}  " if at else ""), cell(finding.severity, _STYLES[finding.severity])]
+    head = [
+        cell(f"{finding.position}  " if finding.position else ""),
+        cell(finding.severity, _STYLES[finding.severity]),
+    ]
     head.append(cell("  ".join(["", finding.code, finding.rule, name]).rstrip()))
     yield from wrapped([Cell(INDENT), *head], look.width, HANGING)
     remedy = finding.remedy

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from kubespread.candidate.references import ClusterWorkloads
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.patches import commands_for
-from kubespread.library.subjects import Gathered, gather
 from kubespread.lint import baseline as baselines
 from kubespread.lint.engine import Surroundings, not_asked
 from kubespread.lint.engine import check as check_all
@@ -22,23 +20,27 @@ from kubespread.lint.selection import rule_called, selected, unknown_codes
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.planner.advise.change import Change
-from kubespread.planner.reports.check import CheckReport, Finding, RuleReport, Severity
+from kubespread.questions.check.question import Check
+from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
+from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.question import asks
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
-_DEFAULT = Scheduler()
 _CODES_SHOWN = 5
 _BY_ITSELF = (
     "each workload is tried by itself, all replicas afresh: what others that are checked with it take is not counted"
 )
 
 
+@asks(Check)
 def check(
     snapshot: Snapshot | None,
     manifests: PodGiven | Sequence[PodGiven] = (),
-    scheduler: Scheduler = _DEFAULT,
+    scheduler: Scheduler | None = None,
     *,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -48,47 +50,47 @@ def check(
     selector: str = "",
     recursive: bool = False,
     template_path: str = "",
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> CheckReport:
     """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
 
-    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked; without one
-    only rules that need no cluster are asked. A file that cannot be read, or an object that the API server would
-    refuse, is a finding and does not keep the others from being checked. Nothing to check is an error, never a yes.
+    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
+    namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read, or an
+    object that the API server would refuse, is a finding and does not keep the others from being checked. Nothing to
+    check is an error, never a yes.
 
-    - ``select``: codes of the rules to apply, or what codes begin with (default: all rules).
-    - ``ignore``: codes of the rules to leave out, or what codes begin with.
-    - ``baseline``: path of a file of known findings to leave out, as `write_baseline` writes it.
-    - ``fail_on``: how severe a finding makes the verdict no: ``error``, ``warning`` or ``info``.
-    - ``namespace``: that of manifests that set none; without manifests, whose workloads are checked (default: all).
-    - ``selector``: labels of the workloads to check, as kubectl's ``-l`` has them (default: any labels).
-    - ``recursive``: read directories with those below them.
-    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
-    - ``on_progress``: called before each workload with the number checked so far.
-
-    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none.
+    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
     """
-    rules, bar = selected(select, ignore), _bar(fail_on)
-    known = _baseline(baseline)
-    given = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else list(manifests)
-    if not given:
-        if snapshot is None:
-            raise UsageError("nothing to check: name manifests, or a cluster")
-        given = [ClusterWorkloads(all_namespaces=namespace is None)]
+    given = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else manifests
+    asked = Check(
+        pods=tuple(given), select=tuple(select), ignore=tuple(ignore), namespace=namespace, selector=selector,
+        baseline=None if baseline is None else str(baseline), recursive=recursive, template_path=template_path,
+        fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler, on_progress)
+
+
+def answer(asked: Check, scene: Scene) -> CheckReport:
+    """What the rules find that are chosen, but for what the baseline knows."""
+    snapshot = scene.given
+    rules, bar = selected(asked.select, asked.ignore), _bar(asked.fail_on)
+    known = _baseline(asked.baseline)
+    if not asked.pods and snapshot is None:
+        raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
         raise UsageError("nothing to check: what is selected and ignored leaves no rule")
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    choosing = Choosing(None, namespace, selector, recursive=recursive, template_path=template_path)
-    gathered = gather(given, snapshot, scheduler, choosing)
+    given = asked.pods or (ClusterWorkloads(all_namespaces=asked.namespace is None),)
+    gathered = gather(given, snapshot, scene.scheduler, asked.choosing)
     surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
-    checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, on_progress)
+    checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, scene.on_progress)
     findings, gone = (checked.findings, 0) if known is None else baselines.without_known(checked.findings, known)
     assumed = () if gathered.cluster is None else gathered.cluster.assumed
     return CheckReport(
         kube_version=str(gathered.version),
-        cluster=cluster_reference(snapshot) if snapshot is not None else None,
+        cluster=scene.source,
         files=gathered.files,
         workloads=len(gathered.subjects) + sum(each.workload is not None for each in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
@@ -145,12 +147,12 @@ def write_baseline(report: CheckReport, path: str | Path) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-def _baseline(path: str | Path | None) -> baselines.Baseline | None:
+def _baseline(path: str | None) -> baselines.Baseline | None:
     if path is None:
         return None
-    file = display_name(str(path))
+    file = display_name(path)
     try:
-        return baselines.decoded(read_text_bytes(str(path), MAX_MANIFEST_BYTES), file)
+        return baselines.decoded(read_text_bytes(path, MAX_MANIFEST_BYTES), file)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from kubespread.escaping import json_escaped
-from kubespread.planner.reports.check import CheckReport, Finding, RuleReport, Severity
-from kubespread.views.check.message import full_message
-from kubespread.views.check.uri import file_uri
+from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.views.look import Look
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -40,7 +41,7 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": rule_index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": full_message(finding)},
+        "message": {"text": finding.in_full},
         "locations": [_location(finding)],
         "partialFingerprints": {"kubespread/v1": finding.fingerprint},
     }
@@ -58,3 +59,12 @@ def _location(finding: Finding) -> dict[str, Any]:
         named = f"{finding.workload}:{finding.field}" if finding.field else finding.workload
         location["logicalLocations"] = [{"fullyQualifiedName": named, "kind": "resource"}]
     return location
+
+
+def file_uri(path: str) -> str:
+    """A URI reference, which is what code scanning matches with a repository's files: relative to the working directory
+    as it was given, absolute as ``file://``; blanks and the like escaped.
+    """
+    name = PurePath(os.path.normpath(path)).as_posix()
+    escaped = quote(name, safe="/")
+    return f"file://{escaped}" if name.startswith("/") else escaped

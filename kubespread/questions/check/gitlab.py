@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from kubespread.escaping import json_escaped
-from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.views.check.message import full_message
+from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.look import Look
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -20,7 +19,7 @@ def write(report: CheckReport, _look: Look) -> str:
 
 def _issue(finding: Finding) -> dict[str, Any]:
     return {
-        "description": full_message(finding),
+        "description": finding.in_full,
         "check_name": finding.code,
         "fingerprint": finding.fingerprint,
         "severity": _SEVERITIES[finding.severity],

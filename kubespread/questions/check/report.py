@@ -39,6 +39,11 @@ class Remedy(Report, frozen=True):
     commands: tuple[str, ...] = ()
     """What kubectl does it with, of a workload that is in the cluster."""
 
+    @property
+    def with_outcome(self) -> str:
+        """What to do, and what comes of it."""
+        return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
+
 
 class Finding(Report, frozen=True, kw_only=True):
     code: str
@@ -64,6 +69,21 @@ class Finding(Report, frozen=True, kw_only=True):
     remedy: Remedy
     fingerprint: str = ""
     """What stays the same when lines move and numbers change; a baseline knows findings by it."""
+
+    @property
+    def position(self) -> str:
+        """``15:9``, as far as it is known."""
+        return ":".join(str(part) for part in (self.line, self.column) if part is not None)
+
+    @property
+    def place(self) -> str:
+        """``web.yaml:15:9``, as far as it is known."""
+        return ":".join(part for part in (self.file, self.position) if part)
+
+    @property
+    def in_full(self) -> str:
+        """What happens, and what would mend it with what comes of that, where there is room for one sentence."""
+        return f"{self.message}. Remedy: {self.remedy.with_outcome}"
 
 
 class RuleReport(Report, frozen=True):

@@ -1,0 +1,1 @@
+"""What is wrong with manifests, or with the workloads of a cluster."""

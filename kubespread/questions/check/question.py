@@ -1,0 +1,121 @@
+"""What is asked of manifests before they are applied, or of the workloads of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from kubespread.questions.question import Ending, ManifestsQuestion, Namespace, Option, Workload
+
+if TYPE_CHECKING:
+    from kubespread.candidate.sources import Choosing
+    from kubespread.questions.check.report import CheckReport
+    from kubespread.questions.scene import Scene
+
+
+class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
+    """Find what will go wrong with the topology spread constraints of manifests, or of a cluster's workloads, each
+    finding with a code, numbers and a remedy.
+
+    Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
+    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101
+    on a workload silences a rule. In GitHub Actions, the default format is annotations.
+
+    \b
+    Examples:
+      kubespread check k8s/
+      helm template chart | kubespread check -S cluster.json.gz
+      kubespread check -S cluster.json.gz -A --fail-on warning
+      kubespread check k8s/ -R -o sarif > kubespread.sarif
+    """
+
+    name = "check"
+    summary = "Find topology spread problems before applying manifests."
+    yes, no = "no finding at the level of --fail-on", "some finding is"
+    doing = "checking workloads"
+    outputs = {
+        "table": "a list",
+        "plain": "plain columns",
+        "csv": "",
+        "sarif": "is SARIF 2.1.0 for code scanning",
+        "junit": "is JUnit XML",
+        "github": "prints annotations of GitHub Actions",
+        "gitlab": "is a Code Quality report",
+    }
+    may_lack_cluster = True
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifests or directories of manifests, '-' for standard input, or KIND/NAME in the cluster. Default: "
+            "standard input when piped, else the cluster's own workloads.",
+            metavar="[MANIFEST]...", is_piped=True,
+        ),
+    ] = ()  # fmt: skip
+    namespace: Annotated[
+        str | None,
+        Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
+    ] = None
+    selector: Annotated[
+        str, Option("Check the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
+    ] = ""
+    select: Annotated[
+        tuple[str, ...], Option("Check only these rules, by code or prefix (KS101,KS2).", metavar="CODES")
+    ] = ()
+    ignore: Annotated[tuple[str, ...], Option("Skip these rules.", metavar="CODES")] = ()
+    fail_on: Annotated[
+        Literal["error", "warning", "info"],
+        Option("Say no, and exit with 1, when a finding is at least this severe."),
+    ] = "error"
+    baseline: Annotated[
+        str | None, Option("Leave out the known findings recorded in FILE.", metavar="FILE", is_path=True)
+    ] = None
+    write_baseline: Annotated[
+        str | None,
+        Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True),
+    ] = None
+    list_rules: Annotated[bool, Ending("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
+    explain: Annotated[
+        str | None, Ending("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="rules")
+    ] = None
+
+    @classmethod
+    def report(cls) -> type[CheckReport]:
+        from kubespread.questions.check.report import CheckReport
+
+        return CheckReport
+
+    def answer(self, scene: Scene) -> CheckReport:
+        from kubespread.questions.check.answer import answer
+
+        return answer(self, scene)
+
+    def is_yes(self, report: CheckReport) -> bool | None:
+        # What is recorded as known is known from now on.
+        return True if self.write_baseline is not None else super().is_yes(report)
+
+    def keep(self, report: CheckReport) -> None:
+        from kubespread.questions.check.answer import write_baseline
+
+        if self.write_baseline is not None:
+            write_baseline(report, self.write_baseline)
+
+    def ending(self, output: str | None, *, headers: bool) -> str:
+        from kubespread.questions.check.answer import rule, rules
+        from kubespread.questions.check.rules import written
+
+        return written(rules() if self.explain is None else rule(self.explain), output, headers=headers)
+
+    @property
+    def needs_cluster(self) -> bool:
+        from kubespread.candidate.inputs import is_reference
+
+        return not self.pods or any(isinstance(each, str) and is_reference(each) for each in self.pods)
+
+    @property
+    def choosing(self) -> Choosing:
+        """Which of the workloads in ``pods`` are meant."""
+        from kubespread.candidate.sources import Choosing
+
+        return Choosing(
+            None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path
+        )  # fmt: skip

@@ -1,1 +1,0 @@
-"""What is wrong with manifests, in each format."""
