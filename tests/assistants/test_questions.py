@@ -138,6 +138,17 @@ def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -
     assert bounded(report, limit) == expected
 
 
+def test_a_check_is_of_a_workload_a_manifest_or_the_whole_cluster() -> None:
+    def checked(**arguments: Any) -> list[Any]:
+        report = tools()["check"].call(SHOP, kubespread.Scheduler(), arguments)
+        return [report[field] for field in ("files", "workloads", "failOn")]
+
+    assert checked(workload="deploy/web", failOn="info") == [0, 1, "info"]
+    assert checked(manifest=POD) == [1, 1, "error"]
+    assert checked()[0] == 0
+    assert checked()[1] > 1
+
+
 @pytest.mark.parametrize("tool", tools())
 def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> None:
     described = schema(tools()[tool].question)

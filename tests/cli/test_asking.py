@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import Snapshot
+from kubespread import Snapshot, UsageError
+from kubespread.questions.survive.question import Survive
 from tests.cli.support import FIXTURES, run
 
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")
@@ -54,8 +55,32 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "a number that is none": (["advise", "deploy/web", "--replicas", "many"], "invalid --replicas 'many': expected a number from 0"),
     "a map of nobody's skew": (["map", "--by", "skew", "-o", "table"], "--by skew shows how pods are spread: name their WORKLOAD"),
+    "labels of what is named": (
+        ["check", "deploy/web", "-l", "app=web"],
+        "-l/--selector and Deployment/web do not go together: its name says which it is",
+    ),
     "a manifest that is not there": (["capacity", "-f", "absent.yaml"], "absent.yaml: No such file or directory"),
 }  # fmt: skip
+
+
+def test_a_question_of_manifests_is_asked_of_none_but_the_cluster_that_is_named(
+    asked: list[tuple[Snapshot, Any]],
+) -> None:
+    manifest = str(FIXTURES / "lint" / "KS101" / "good.yaml")
+    assert run("check", manifest, "-q").code == 0
+    assert run("check", manifest, "-S", FLEET, "-q").code == 0
+    assert [(cluster is None, question.namespace) for cluster, question in asked] == [(True, None), (False, None)]
+
+
+def test_what_ends_is_said_before_anything_is_read() -> None:
+    listed = run("check", "--list-rules")
+    assert (listed.code, listed.err) == (0, "")
+    assert run("check", "--list-rules", env={"KUBESPREAD_SNAPSHOT": "absent.json"}) == listed
+
+
+def test_a_question_about_a_cluster_says_that_it_needs_one() -> None:
+    with pytest.raises(UsageError, match="^no cluster is given, and this question is about one$"):
+        kubespread.ask(None, Survive())
 
 
 @pytest.mark.parametrize("case", WRONG)

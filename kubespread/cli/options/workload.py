@@ -32,9 +32,19 @@ PodsArgument = Annotated[
 ]
 
 
+class WorkloadKeywords(TypedDict):
+    """What all questions of the library about a workload take."""
+
+    name: str | None
+    namespace: str | None
+    recursive: bool
+    template_path: str
+    set: list[str]
+
+
 @dataclass(frozen=True, slots=True)
-class ManifestOptions:
-    """Which manifests are read, and how."""
+class WorkloadOptions:
+    """Which workload is asked about, how manifests are read, and what is changed in it."""
 
     filename: Annotated[
         list[str] | None,
@@ -62,34 +72,6 @@ class ManifestOptions:
         str | None,
         spelling.namespace("Namespace to use when the manifest sets none."),
     ] = None
-
-    def choosing(self) -> Choosing:
-        """Which of the workloads that are named are meant: groups with more options than these have more to say."""
-        from kubespread.candidate.sources import Choosing
-
-        return Choosing(
-            getattr(self, "name", None),
-            self.namespace,
-            getattr(self, "selector", None) or "",
-            recursive=self.recursive,
-            template_path=self.template_path or "",
-        )
-
-
-class WorkloadKeywords(TypedDict):
-    """What all questions of the library about a workload take."""
-
-    name: str | None
-    namespace: str | None
-    recursive: bool
-    template_path: str
-    set: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadOptions(ManifestOptions):
-    """Which workload is asked about, and what is changed in it."""
-
     name: Annotated[
         str | None,
         spelling.valued(
@@ -108,6 +90,18 @@ class WorkloadOptions(ManifestOptions):
             "priorityClassName=NAME, replicas=N. Repeatable.",
         ),
     ] = None
+
+    def choosing(self) -> Choosing:
+        """Which of the workloads that are named are meant: a group with more options than these has more to say."""
+        from kubespread.candidate.sources import Choosing
+
+        return Choosing(
+            self.name,
+            self.namespace,
+            getattr(self, "selector", None) or "",
+            recursive=self.recursive,
+            template_path=self.template_path or "",
+        )
 
     def keywords(self) -> WorkloadKeywords:
         """The same as keywords."""
