@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
-    from kubespread.planner.reports.compare import CompareReport
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
     from kubespread.questions.audit.answer import audit
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
     from kubespread.questions.check.answer import check, rule, rules, write_baseline
     from kubespread.questions.check.report import CheckReport, Finding, RuleReport
+    from kubespread.questions.compare.answer import Side, compare
+    from kubespread.questions.compare.report import CompareReport
     from kubespread.questions.explain.answer import explain
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.map.answer import topology_map
@@ -104,7 +104,7 @@ _HOMES = {
     "AuditReport": "kubespread.questions.audit.report",
     "CapacityReport": "kubespread.questions.capacity.report",
     "CheckReport": "kubespread.questions.check.report",
-    "CompareReport": "kubespread.planner.reports.compare",
+    "CompareReport": "kubespread.questions.compare.report",
     "ExplainReport": "kubespread.questions.explain.report",
     "Finding": "kubespread.questions.check.report",
     "KubespreadError": "kubespread.errors",
@@ -116,7 +116,7 @@ _HOMES = {
     "RuleReport": "kubespread.questions.check.report",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
-    "Side": "kubespread.library.comparing",
+    "Side": "kubespread.questions.compare.answer",
     "SimulateReport": "kubespread.questions.simulate.report",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
@@ -129,7 +129,6 @@ _HOMES = {
     "after_steps": "kubespread.questions.play.answer",
     "ask": "kubespread.questions.scene",
     "capacity": "kubespread.questions.capacity.answer",
-    "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "load": "kubespread.library.opening",
     "rule": "kubespread.questions.check.answer",

@@ -78,6 +78,7 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
         "__version__",
         "Scheduler",
+        "Side",
         "",
     },
     "cli": {

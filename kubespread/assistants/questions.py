@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from kubespread import Scheduler, Side
 from kubespread.candidate.manifest_file import Manifest, manifest_from_text
 from kubespread.candidate.references import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
@@ -19,6 +21,8 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Apply, Scenario, Step
+from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.snapshot import Snapshot
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -45,6 +49,12 @@ _Steps = Annotated[
     ),
 ]
 _First = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
+_AFTER = {
+    "to_manifest": Annotated[str | None, Meta(description="The manifest after, as text (default: as before).")],
+    "to_set": Annotated[list[Text] | None, Meta(description="'set' after (default: as before).")],
+    "to_edits": Annotated[list[Text] | None, Meta(description="'edits' after (default: as before).")],
+    "to_kube_version": Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")],
+}
 _Settings = Annotated[
     list[Text],
     Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
@@ -86,16 +96,6 @@ class Simulate(PodQuestion, frozen=True, kw_only=True):
     ] = None
 
 
-class Compare(PodQuestion, frozen=True, kw_only=True):
-    replicas: Annotated[Count | None, Meta(description="Desired replicas, on both sides.")] = None
-    from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
-    to_manifest: Annotated[str | None, Meta(description="The manifest after, as text (default: as before).")] = None
-    to_set: Annotated[list[Text] | None, Meta(description="'set' after (default: as before).")] = None
-    to_edits: Annotated[list[Text] | None, Meta(description="'edits' after (default: as before).")] = None
-    to_kube_version: Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")] = None
-    preemption: _Preemption = True
-
-
 def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
     """The arguments of a question's tool: its fields, as far as they are for assistants."""
     made = msgspec.defstruct(
@@ -110,6 +110,8 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
         if isinstance(option, questions.Workload):
             yield "manifest", _Manifest, None
             yield "workload", _Workload, None
+            if isinstance(option, questions.Sides):
+                yield from ((name, kind, None) for name, kind in _AFTER.items())
         elif isinstance(option, questions.Scenario):
             yield "steps", _Steps, msgspec.field()
             yield "manifest", _First, None
@@ -125,12 +127,16 @@ def _described(kind: Any, option: questions.Option) -> Any:
     return Annotated[kind, Meta(description=f"{option.help}{default}")]
 
 
-def asked_by(question: type[questions.Question[Any]], arguments: Any) -> questions.Question[Any]:
+def asked_by(
+    question: type[questions.Question[Any]], arguments: Any, snapshot: Snapshot, scheduler: Scheduler
+) -> questions.Question[Any]:
     """The question that is asked with these arguments. Raises UsageError and ManifestError."""
     values: dict[str, Any] = {}
     for each, _, option in questions.options_of(question):
         if isinstance(option, questions.Scenario):
             values[each.name] = scenario_of(arguments)
+        elif isinstance(option, questions.Sides):
+            values[each.name] = sides_of(arguments, snapshot, scheduler)
         elif not isinstance(option, questions.Workload):
             if option.is_for_assistants:
                 values[each.name] = getattr(arguments, each.name)
@@ -149,6 +155,19 @@ def workload_of(asked: Any) -> Manifest | Reference:
     if named is None:
         raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
     return named
+
+
+def sides_of(asked: Any, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Side, Side]:
+    """What is asked before and after. Raises UsageError and ManifestError."""
+    pod = workload_of(asked)
+    unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(asked.edits)])
+    after = Side(
+        snapshot if asked.to_edits is None else unedited.edited(*(parse(text, None) for text in asked.to_edits)),
+        pod if asked.to_manifest is None else manifest_of(asked.to_manifest),
+        scheduler if asked.to_kube_version is None else replace(scheduler, kube_version=asked.to_kube_version),
+        asked.settings if asked.to_set is None else asked.to_set,
+    )
+    return Side(snapshot, pod, scheduler, asked.settings), after
 
 
 def scenario_of(asked: Any) -> Scenario:

@@ -9,8 +9,7 @@ from typing import Any
 import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
-from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, manifest_of, workload_of
-from kubespread.planner.reports.compare import CompareReport
+from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, workload_of
 from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
@@ -44,22 +43,6 @@ def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questi
     )  # fmt: skip
 
 
-def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Compare) -> CompareReport:
-    pod = workload_of(asked)
-    unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(asked.edits)])
-    after = kubespread.Side(
-        snapshot if asked.to_edits is None else _edited(unedited, asked.to_edits),
-        pod if asked.to_manifest is None else manifest_of(asked.to_manifest),
-        scheduler if asked.to_kube_version is None else replace(scheduler, kube_version=asked.to_kube_version),
-        asked.set if asked.to_set is None else asked.to_set,
-    )
-    return kubespread.compare(
-        kubespread.Side(snapshot, pod, scheduler, asked.set), after,
-        replicas=asked.replicas, from_scratch=asked.from_scratch, preemption=asked.preemption,
-        name=asked.name, namespace=asked.namespace,
-    )  # fmt: skip
-
-
 def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
     """With edits that read no files. Raises UsageError."""
     return snapshot.edited(*(parse(text, None) for text in edits))
@@ -81,7 +64,9 @@ def _tool(name: str) -> Tool:
         description_of(question),
         arguments_of(question),
         question.report(),
-        lambda snapshot, scheduler, arguments: kubespread.ask(snapshot, asked_by(question, arguments), scheduler),
+        lambda snapshot, scheduler, arguments: kubespread.ask(
+            snapshot, asked_by(question, arguments, snapshot, scheduler), scheduler
+        ),
     )
 
 
@@ -94,13 +79,6 @@ _TOOLS = {
             questions.Simulate,
             SimulateReport,
             _simulate,
-        ),
-        Tool(
-            "compare",
-            "What changes in verdicts, scores and placements from one manifest, cluster or release to another.",
-            questions.Compare,
-            CompareReport,
-            _compare,
         ),
     )
 }

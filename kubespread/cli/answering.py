@@ -29,6 +29,8 @@ class Answering:
     scheduler: Scheduler
     options: AnswerOptions
     speaking: SpeakingOptions
+    others: Sequence[Snapshot] = ()
+    """Those that the answer is about besides, before it."""
 
     @property
     def written(self) -> Format:
@@ -42,25 +44,31 @@ class Answering:
 
     def give(
         self, kind: str, report: Answered, *, is_yes: bool | None = None,
-        look: Look | None = None, writer: Writer | None = None,
+        look: Look | None = None, writer: Writer | None = None, parts: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
-        """Write the answer; ``look`` and ``writer`` are for those that have others than all do."""
-        return self.give_each(kind, report, [("", report)], is_yes=is_yes, look=look, writer=writer)
+        """Write the answer; ``look``, ``writer`` and ``parts`` are for those that have others than all do."""
+        whole = [("", report)]
+        return self.give_each(kind, report, whole, is_yes=is_yes, look=look, writer=writer, beside=parts or whole)
 
     def give_each(
         self, kind: str, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
-        look: Look | None = None, writer: Writer | None = None,
+        look: Look | None = None, writer: Writer | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
-        """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself.
+        """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself; ``beside`` what has
+        notes in its place.
 
         The exit code is NO_CLUSTER where a source was read in part, where there are gaps and --strict was asked for,
         or where some verdict is unknown; NO where a requirement is not met. Else the verdicts decide, or ``is_yes``
         for a command whose options say what a no is: then that is none, whatever the verdict.
         """
         if not self.speaking.quiet:
+            beside = beside or parts
             if self.speaking.verbose and self.cluster is not None:
-                note_source(self.cluster, parts[0][1])
-            note_beside_each(parts, self.written)
+                for cluster, (_, part) in zip((*self.others, self.cluster), beside, strict=False):
+                    note_source(cluster, part)
+            note_beside_each(beside, self.written)
+            if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
+                say(parts[0][1].answer[0])
         write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = (writer or self.written.writers[kind]).load()
         emit(write(answer, look or self.look()))
@@ -70,7 +78,7 @@ class Answering:
         return self._exit_code([report for _, report in parts], is_yes)
 
     def _exit_code(self, reports: Sequence[Answered], is_yes: bool | None) -> ExitCode:
-        is_in_part = self.cluster is not None and self.cluster.faults
+        is_in_part = any(each is not None and each.faults for each in (*self.others, self.cluster))
         if is_in_part or (self.options.strict and any(report.gaps for report in reports)):
             return ExitCode.NO_CLUSTER
         if any(report.unmet for report in reports):

@@ -13,7 +13,7 @@ import typer
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.cluster import open_cluster_if_any
+from kubespread.cli.cluster import open_cluster, open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
 from kubespread.cli.options.cluster import ClusterOptions
@@ -21,6 +21,7 @@ from kubespread.cli.options.counts import count
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.sides import AfterOptions, CompareSchedulerOptions
 from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
 from kubespread.cli.pod import STDIN, check_asked, is_piped, pods_asked_about
 from kubespread.cli.stdout import emit
@@ -36,6 +37,7 @@ from kubespread.questions.question import (
     Pod,
     Question,
     Scenario,
+    Sides,
     Workload,
     options_of,
 )
@@ -65,8 +67,8 @@ class _Field:
     parameters: tuple[_Parameter, ...]
     value: Callable[[Typed, ClusterOptions, SchedulerOptions], Any]
     """What the field is, from what was typed, before a cluster is read."""
-    late: Callable[[Any, Typed, Snapshot], Any] | None = None
-    """The same where only the cluster tells, of the question as far as it is known."""
+    late: Callable[[Any, Typed, Snapshot, Any, Any, Any], Any] | None = None
+    """The same where only the cluster tells, of the question as far as it is known, with all options besides."""
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -92,6 +94,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
+    has_sides = any(isinstance(option, Sides) for _, _, option in options_of(question))
     writers = _writers(question)
 
     def command(
@@ -109,11 +112,16 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             answer = replace(answer, output="github")
         question_asked = question(**{name: each.value(typed, source, scheduling) for name, each in found.items()})
         opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
-        answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-        if opened is not None:
+        if opened is None:
+            answering = Answering(None, scheduling.scheduler(), answer, speaking)
+        else:
             late = {name: each.late for name, each in found.items() if each.late is not None}
-            told = {name: value(question_asked, typed, opened) for name, value in late.items()}
+            told = {
+                name: value(question_asked, typed, opened, source, scheduling, speaking) for name, value in late.items()
+            }
             question_asked = structs.replace(question_asked, **told)
+            *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
+            answering = Answering(cluster, scheduler, answer, speaking, [each for each, _ in others])
             if (other := question_asked.instead(opened, answering.scheduler)) is not None:
                 writer = _writers(question_of(other.name))[answering.written.name]
                 return replace(answering, cluster=other.cluster).give(other.name, other.report, writer=writer)
@@ -123,13 +131,16 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             report = kubespread.ask(opened, question_asked, answering.scheduler, on_progress)
         question_asked.keep(report)
         writer, look = writers[answering.written.name], question_asked.shown(answering.look())
-        return answering.give(question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer)
+        return answering.give(
+            question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer,
+            parts=question_asked.parts(report),
+        )  # fmt: skip
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
     command.__annotations__ = {
         "asked": options,
-        "scheduling": SchedulerOptions,
+        "scheduling": CompareSchedulerOptions if has_sides else SchedulerOptions,
         "answer": Annotated[AnswerOptions, formats_in(writers)],
         "source": source_options,
         "speaking": SpeakingOptions,
@@ -180,6 +191,8 @@ def _of_its_own(name: str, option: Option, *, is_optional: bool) -> _Field:
     match option:
         case Namespace():
             return _namespace(name, option)
+        case Sides():
+            return _sides(option)
         case Workload():
             return _manifest(option) if option.names else _pods(option, is_optional=is_optional)
         case Scenario():
@@ -219,7 +232,7 @@ def _manifest(option: Option) -> _Field:
 
 def _pods(option: Workload, *, is_optional: bool) -> _Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
-    place = option.metavar.strip("[].").lower()
+    place = option.metavar.strip("[].").partition("]")[0].lower()
 
     def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
         said = (
@@ -238,6 +251,59 @@ def _pods(option: Workload, *, is_optional: bool) -> _Field:
     hints = get_type_hints(WorkloadOptions, include_extras=True)
     shared = (_Parameter(name, hints[name], None) for name in ("filename", "kustomize"))
     return _Field((_Parameter(place, Annotated[list[str] | None, declared], None), *shared), value)
+
+
+_SAID_OF_WORKLOADS = ("filename", "kustomize", "recursive", "template_path", "namespace", "named", "settings")
+_NOTHING_DIFFERS = (
+    "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
+    "or a --to- option such as --to-snapshot PATH"
+)
+
+
+def _sides(option: Workload) -> _Field:
+    """One or two by their place, and all that may be otherwise with the second."""
+    of_one, declared = _pods(option, is_optional=False), get_type_hints(AfterOptions, include_extras=True)
+
+    def after_in(typed: Typed) -> AfterOptions:
+        return AfterOptions(**{name: typed[name] for name in declared})
+
+    def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
+        assert isinstance(source, EditedClusterOptions)
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        after = after_in(typed)
+        elsewhere = after.cluster(source)
+        sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
+        asked = WorkloadOptions(*(typed[name] for name in _SAID_OF_WORKLOADS))
+        pods = pods_asked_about(typed["pod"], asked, sources)
+        if len(pods) > 2:
+            named = ", ".join([*map(str, typed["pod"] or ()), *(asked.filename or ()), *(asked.kustomize or ())])
+            raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
+        is_otherwise = after.is_given or scheduling.has_two_releases or source.edits() or asked.settings
+        if len(pods) == 1 and not is_otherwise:
+            raise UsageError(_NOTHING_DIFFERS)
+        for each in (scheduling.before(), after.scheduling(scheduling)):
+            check_asked(pods, asked, each)
+        return tuple(pods)
+
+    def late(
+        question: Any, typed: Typed, opened: Snapshot, source: EditedClusterOptions, scheduling: SchedulerOptions,
+        speaking: SpeakingOptions,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        from kubespread import Side
+
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        after, pods = after_in(typed), question.pods
+        elsewhere, before = after.cluster(source), replace(opened, edits=())
+        other = before if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
+        return (
+            Side(before, pods[0], scheduling.before().scheduler()),
+            Side(
+                other.edited(*opened.edits), pods[-1], after.scheduling(scheduling).scheduler(), typed["settings"] or ()
+            ),
+        )
+
+    otherwise = (_Parameter(name, declared[name], None) for name in declared)
+    return _Field((*of_one.parameters, *otherwise), value, late)
 
 
 def _number(name: str, option: Option) -> _Field:
@@ -307,7 +373,7 @@ def _namespace(name: str, option: Option) -> _Field:
         ),
     )  # fmt: skip
 
-    def told(asked: Any, typed: Typed, cluster: Snapshot) -> str | None:
+    def told(asked: Any, typed: Typed, cluster: Snapshot, *_: Any) -> str | None:
         # Manifests may have a namespace of their own.
         if isinstance(asked, ManifestsQuestion) and asked.pods:
             return asked.namespace

@@ -42,9 +42,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "pending": None,
     "audit": None,
     "check": None,
-    "compare": _Command(
-        "Show the effect of a new manifest, cluster or release.", "nothing differs", "something does"
-    ),
+    "compare": None,
     "survive": None,
     "upgrade": None,
     "map": None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -73,6 +73,10 @@ class Workload(Option):
 
     is_piped: bool = False
     """Whether it is what is piped in where nothing is named, though it need not be given."""
+
+
+class Sides(Workload):
+    """A workload BEFORE and one AFTER, or the same, each with its cluster, its scheduler and what is set in it."""
 
 
 class Scenario(Argument):
@@ -183,6 +187,14 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def shown(self, look: Look) -> Look:
         """How a terminal shows the answer."""
         return look
+
+    def parts(self, report: A) -> Sequence[tuple[str, Any]]:
+        """What has notes of its own, each with how these begin."""
+        return (("", report),)
+
+    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
+        """Those that it is about, with who schedules each; a page draws the last."""
+        return ((opened, scheduler),)
 
     def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
         """What is asked in its place where a field says so. Raises what `answer` raises."""

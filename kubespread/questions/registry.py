@@ -15,6 +15,7 @@ QUESTIONS = {
     "pending": "Pending",
     "audit": "Audit",
     "check": "Check",
+    "compare": "Compare",
     "survive": "Survive",
     "upgrade": "Upgrade",
     "map": "Map",

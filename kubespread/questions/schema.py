@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.questions.registry import QUESTIONS, question
@@ -22,7 +21,6 @@ def _of_questions() -> Iterator[type[Report]]:
 
 
 FILES: dict[str, type[Report]] = {
-    "compare-report.json": CompareReport,
     "configuration.json": Configuration,
     "simulate-report.json": SimulateReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},

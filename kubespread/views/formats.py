@@ -14,10 +14,7 @@ from typing import Any, Literal, get_args
 from kubespread.escaping import printable
 from kubespread.views.look import Look
 
-ReportKind = Literal[
-    "simulate",
-    "compare",
-]
+ReportKind = Literal["simulate",]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -60,7 +57,6 @@ FORMATS: Mapping[str, Format] = {
             "table",
             {
                 "simulate": Writer("terminal", "a picture"),
-                "compare": Writer("compare.table", "a table"),
             },
             engine="terminal",
             is_for_people=True,
@@ -76,7 +72,6 @@ FORMATS: Mapping[str, Format] = {
             "plain",
             {
                 "simulate": Writer("plain", "columns"),
-                "compare": Writer("compare.plain", "columns"),
             },
             engine="plain",
             is_for_people=True,
@@ -116,7 +111,6 @@ FORMATS: Mapping[str, Format] = {
             "csv",
             {
                 "simulate": Writer("as_csv"),
-                "compare": Writer("compare.as_csv", "has a row per node that differs"),
             },
             engine="as_csv",
         ),

@@ -21,9 +21,7 @@ class Teller:
     """Whether ``module`` has ``frames(report, map)`` too: steps that only a map can tell."""
 
 
-ACCOUNTS: Mapping[str, Teller] = {
-    "CompareReport": Teller("compare"),
-}
+ACCOUNTS: Mapping[str, Teller] = {}
 """By the report's ``kind``; one that is not here is told by its plain data."""
 _ANY = Teller("plain_data")
 

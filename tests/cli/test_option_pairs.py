@@ -18,13 +18,12 @@ import pytest
 import kubespread
 from kubespread.assistants import server
 from kubespread.assistants.cluster import Cluster
-from kubespread.cli import answering, compare, watch
+from kubespread.cli import answering, watch
 from kubespread.cli.commands import _COMMANDS, _made
 from kubespread.cli.options import pairs
 from kubespread.cli.options.ordered import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
-from kubespread.library.comparing import Side
 from kubespread.planner.reports.parts import QuestionReport
 from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
@@ -55,7 +54,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "after_edits", "after_steps", "ask", "compare", "simulate", "simulate_then",
+    "after_edits", "after_steps", "ask", "simulate", "simulate_then",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
 """Heeded by the program before there is a question."""
@@ -99,8 +98,7 @@ class Recorder:
         monkeypatch.setattr(check_answer, "write_baseline", self._noted("write_baseline"))
         monkeypatch.setattr(Play, "instead", self._instead(Play.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
-        for module in (answering, compare):
-            monkeypatch.setattr(module, "write_page", lambda path, *_: self._noted("page")(path))
+        monkeypatch.setattr(answering, "write_page", lambda path, *_: self._noted("page")(path))
         monkeypatch.setattr(save, "save", self._noted("save"))
         monkeypatch.setattr(save, "save_map", self._noted("save_map"))
         monkeypatch.setattr(anonymize, "anonymize", self._noted("anonymize", (self.snapshot, {})))
@@ -161,8 +159,6 @@ def plain(value: Any) -> Any:
     match value:
         case Snapshot():
             return value.files, tuple(map(str, value.edits))
-        case Side():
-            return plain((value.snapshot, value.pod, value.scheduler, value.set))
         case ExplainReport():
             return [node.name for node in value.nodes]
         case QuestionReport():

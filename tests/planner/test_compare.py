@@ -13,8 +13,8 @@ import pytest
 
 import kubespread
 from kubespread import Scheduler, Side
-from kubespread.planner.compare import Answered, compare
-from kubespread.planner.reports.compare import Asked, CompareReport, NodeChange
+from kubespread.questions.compare.answer import Answered, compared
+from kubespread.questions.compare.report import Asked, CompareReport, NodeChange
 from tests.builders import Data, hard, hosts, owned_by, pod, pods_on, soft, taint
 from tests.cli.support import COMPARE_SCHEMA
 
@@ -179,7 +179,7 @@ def test_constraints_are_the_same_by_their_key_and_then_by_what_they_do() -> Non
 def test_a_cycle_that_fails_before_any_node_is_judged_differs_in_its_message_alone() -> None:
     explained = kubespread.explain(EMPTY, WEB)
     failed = msgspec.structs.replace(explained, nodes=(), constraints=(), schedulable=False, message="PreFilter failed")
-    report = compare(Answered(Asked(), explained, None), Answered(Asked(), failed, None))
+    report = compared(Answered(Asked(), explained, None), Answered(Asked(), failed, None))
     assert differences(report) == Differences(unchanged=0, skews=((0, None),))
     assert (report.same, report.before.message, report.after.message) == (False, None, "PreFilter failed")
 

@@ -12,9 +12,9 @@ import msgspec
 
 import kubespread
 from kubespread import Scheduler, Side
-from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.parts import ClusterReference
-from kubespread.views.compare import table
+from kubespread.questions.compare.report import CompareReport
+from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data
 from tests.views.simulate_screens import HOSTNAME, SCREENS, ZONES, Cloud, deployment, hosts, node_name, running
@@ -86,7 +86,7 @@ class Screen(NamedTuple):
     @property
     def text(self) -> str:
         report = answered(self.change, self.nodes, self.cloud)
-        return table.write(report, Look(width=self.width, in_full=self.in_full))
+        return terminal.write(report, Look(width=self.width, in_full=self.in_full))
 
 
 SCREENS_KEPT = [

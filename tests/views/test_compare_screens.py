@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from kubespread.views.compare import as_csv, plain
+from kubespread.views import as_csv, plain
 from kubespread.views.look import Look
 from tests.views.compare_screens import CHANGES, SCREENS_KEPT, Screen, answered
 from tests.views.simulate_screens import SCREENS, Cloud

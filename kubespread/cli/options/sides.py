@@ -10,8 +10,6 @@ import typer
 
 from kubespread.cli.options import spelling
 from kubespread.cli.options.cluster import ClusterOptions
-from kubespread.cli.options.counts import count
-from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.errors import UsageError
 
@@ -108,21 +106,3 @@ class AfterOptions:
 def unedited(source: EditedClusterOptions) -> ClusterOptions:
     """The cluster as it is before its edits."""
     return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
-
-
-@dataclass(frozen=True, slots=True)
-class ComparePlacingOptions:
-    """Which replicas are placed on both sides."""
-
-    replicas: Annotated[
-        str | None,
-        spelling.valued("--replicas", metavar="N", help="Desired replicas (default: the workload's own)."),
-    ] = None
-    from_scratch: Annotated[
-        bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
-    ] = False
-    no_preemption: NoPreemptionOption = False
-
-    def desired(self) -> int | None:
-        """The number of replicas that is asked for, if any. Raises UsageError."""
-        return None if self.replicas is None else count("--replicas", self.replicas, "a number from 0")

@@ -1,19 +1,49 @@
-"""Where replicas end up on either side: skews, domains and nodes."""
+"""Where replicas end up on either side: skews, domains and nodes, whose names go without what all of them share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from kubespread.planner.reports.compare import CompareReport, ConstraintDifference, ConstraintSide, SideReport
-from kubespread.views.compare.node_names import NodeNames
+from kubespread.escaping import escaped
+from kubespread.questions.compare.report import CompareReport, ConstraintDifference, ConstraintSide, SideReport
 from kubespread.views.flow import HANGING, flowed
 from kubespread.views.layout import BAD, DIM, HEAD, Line, cell, wrapped
 from kubespread.views.look import Look
+from kubespread.views.names import CUT, shared
 from kubespread.wording import EMPTY, short_key
 
+ARROW = " → "
+_NO_NUMBER = "–"
+_LEAST_PREFIX = 12
 _MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
-_ARROW = " → "
-_NONE = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNames:
+    """How the nodes of one report are called."""
+
+    prefix: str = ""
+    suffix: str = ""
+
+    @classmethod
+    def of(cls, report: CompareReport, look: Look) -> NodeNames:
+        """In full where no heading says the rest, and where no terminal bounds the lines."""
+        names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
+        names.update(name for each in report.replicas for name in (each.before, each.after) if name is not None)
+        names.update(report.before.first, report.after.first)
+        if not look.headers or look.width is None:
+            return cls()
+        prefix, suffix = shared([escaped(name) for name in sorted(names)])
+        return cls(prefix if len(prefix) >= _LEAST_PREFIX else "", suffix)
+
+    @property
+    def left_out(self) -> str:
+        """``gke-prod-pool-*``; empty where names are in full."""
+        return f"{self.prefix}*{self.suffix}" if self.prefix or self.suffix else ""
+
+    def short(self, name: str) -> str:
+        return f"{CUT if self.prefix else ''}{escaped(name).removeprefix(self.prefix).removesuffix(self.suffix)}"
 
 
 def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
@@ -27,10 +57,10 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
     yield from flowed((_constraint(each) for each in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
-    counts = [f"{names.short(node.name)} {node.before:,}{_ARROW}{node.after:,}" for node in shown]
+    counts = [f"{names.short(node.name)} {node.before:,}{ARROW}{node.after:,}" for node in shown]
     yield from _listed(counts, len(nodes) - len(shown), "node", look)
     moves = [
-        f"replica {each.replica}: {names.short(each.before)}{_ARROW}{names.short(each.after)}"
+        f"replica {each.replica}: {names.short(each.before)}{ARROW}{names.short(each.after)}"
         for each in report.replicas
         if each.before is not None and each.after is not None
     ]
@@ -42,8 +72,8 @@ def _placed(before: SideReport, after: SideReport) -> str:
     """``12 → 11 of 12 placed, 1 pending``."""
     pending = f", {after.pending:,} pending" if after.pending else ""
     if before.replicas == after.replicas:
-        return f"{_both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
-    return f"{before.running:,} of {before.replicas:,}{_ARROW}{after.running:,} of {after.replicas:,} placed{pending}"
+        return f"{both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
+    return f"{before.running:,} of {before.replicas:,}{ARROW}{after.running:,} of {after.replicas:,} placed{pending}"
 
 
 def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:
@@ -61,20 +91,20 @@ def _constraint(constraint: ConstraintDifference) -> Line:
         when = "before" if after is None else "after"
         return [cell(only.letter, HEAD), cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
     exceeds = after.is_hard and after.skew > after.max_skew
-    limits = _both(str(before.max_skew), str(after.max_skew))
+    limits = both(str(before.max_skew), str(after.max_skew))
     said = ", ".join(_settings(before, after))
     return [
-        cell(_both(before.letter, after.letter), HEAD),
+        cell(both(before.letter, after.letter), HEAD),
         cell(f" {key} ≤ {limits}  "),
-        cell(f"{_domains(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
-        cell(f"skew {_both(str(before.skew), str(after.skew))}", BAD if exceeds else ""),
+        cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
+        cell(f"skew {both(str(before.skew), str(after.skew))}", BAD if exceeds else ""),
         cell(f" ({said})" if said else ""),
     ]
 
 
 def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
     """What else is set otherwise, and whether the constraint is soft."""
-    hardness = _both(*("hard" if side.is_hard else "soft" for side in (before, after)))
+    hardness = both(*("hard" if side.is_hard else "soft" for side in (before, after)))
     if hardness != "hard":
         yield hardness
     for name, old, new in (
@@ -84,16 +114,16 @@ def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
         ("counting", before.selector, after.selector),
     ):
         if old != new:
-            yield f"{name} {_NONE if old is None else old}{_ARROW}{_NONE if new is None else new}"
+            yield f"{name} {_NO_NUMBER if old is None else old}{ARROW}{_NO_NUMBER if new is None else new}"
 
 
-def _domains(constraint: ConstraintDifference) -> str:
+def _domains_said(constraint: ConstraintDifference) -> str:
     """Those whose counts differ most; nodes are listed by themselves."""
     domains = sorted(
         constraint.domains, key=lambda domain: (-abs((domain.after or 0) - (domain.before or 0)), domain.value)
     )
     phrases = [
-        f"{domain.value or EMPTY} {_count(domain.before)}{_ARROW}{_count(domain.after)}"
+        f"{domain.value or EMPTY} {_count(domain.before)}{ARROW}{_count(domain.after)}"
         for domain in domains[:_MAX_DOMAINS]
     ]
     left_out = len(domains) - len(phrases)
@@ -101,8 +131,8 @@ def _domains(constraint: ConstraintDifference) -> str:
 
 
 def _count(matching: int | None) -> str:
-    return _NONE if matching is None else str(matching)
+    return _NO_NUMBER if matching is None else str(matching)
 
 
-def _both(before: str, after: str) -> str:
-    return before if before == after else f"{before}{_ARROW}{after}"
+def both(before: str, after: str) -> str:
+    return before if before == after else f"{before}{ARROW}{after}"

@@ -6,7 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from kubespread.planner.reports.compare import (
+import msgspec
+
+from kubespread.candidate.kustomize import Kustomization
+from kubespread.candidate.manifest_file import Manifest
+from kubespread.candidate.references import ClusterWorkloads, Reference
+from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.escaping import escaped
+from kubespread.kube.versions import SCORES_SINCE
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.choosing import given_pods
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import resolve
+from kubespread.library.simulating import simulate
+from kubespread.manifest.reading import display_name
+from kubespread.planner.reports.judged_nodes import NodeReport
+from kubespread.planner.reports.parts import ConstraintReport, letter
+from kubespread.planner.skew import skew_of
+from kubespread.questions.compare.question import Compare
+from kubespread.questions.compare.report import (
     Asked,
     CompareReport,
     ConstraintDifference,
@@ -18,12 +36,110 @@ from kubespread.planner.reports.compare import (
     ReplicaDifference,
     SideReport,
 )
-from kubespread.planner.reports.judged_nodes import NodeReport
-from kubespread.planner.reports.parts import ConstraintReport, letter
-from kubespread.planner.skew import skew_of
+from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.question import asks
+from kubespread.questions.scene import ask
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
+from kubespread.snapshot.snapshot import Snapshot
+
+_NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two questions that are compared: BEFORE or AFTER."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    pod: PodGiven | Sequence[PodGiven]
+    """As `explain` takes it."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+
+
+@asks(Compare)
+def compare(
+    before: Side,
+    after: Side,
+    *,
+    replicas: int | None = None,
+    from_scratch: bool = False,
+    preemption: bool = True,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+) -> CompareReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
+
+    Each side is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
+    given alike is read once. The keywords are for both sides.
+
+    Raises ManifestError, SnapshotError and UsageError.
+    """
+    asked = Compare(
+        pods=(before, after),
+        replicas=replicas,
+        from_scratch=from_scratch,
+        preemption=preemption,
+        named=name,
+        namespace=namespace,
+        recursive=recursive,
+        template_path=template_path,
+    )
+    return ask(after.snapshot, asked, after.scheduler)
+
+
+def answer(asked: Compare) -> CompareReport:
+    """Each side is asked by itself."""
+    before, after = asked.pods
+    is_scored = all(
+        side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in (before, after)
+    )
+    pods = [read_once(pod, asked.template_path) for pod in given_pods(before.pod)]
+    others = pods if before.pod == after.pod else [read_once(pod, asked.template_path) for pod in given_pods(after.pod)]
+
+    def answered(side: Side, pods: Sequence[PodGiven]) -> Answered:
+        resolved = resolve(
+            side.snapshot, pods, side.scheduler, asked.choosing, settings=side.set, preempts=asked.preemption
+        )
+        report = explained(resolved).about(cluster_reference(side.snapshot))
+        if not is_scored:
+            not_modelled = (*report.not_modelled, _NOT_PLACED)
+            return Answered(_asked(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
+        (simulated,) = simulate(
+            side.snapshot, [*pods], asked.replicas, side.scheduler,
+            from_scratch=asked.from_scratch, deals=1, set=side.set, preemption=None if asked.preemption else False,
+            name=asked.named, namespace=asked.namespace, recursive=asked.recursive, template_path=asked.template_path,
+        )  # fmt: skip
+        return Answered(_asked(side), report, simulated)
+
+    return compared(answered(before, pods), answered(after, others), preemption=asked.preemption)
+
+
+def _asked(side: Side) -> Asked:
+    config = side.scheduler.config
+    return Asked(
+        manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,
+        settings=tuple(side.set),
+        edits=tuple(map(str, side.snapshot.edits)),
+        scheduler_config=None if config is None else escaped(str(config)),
+        feature_gates=side.scheduler.feature_gates,
+    )
+
+
+def _called(pod: PodGiven) -> str:
+    """What was typed for it; objects at hand were not."""
+    if isinstance(pod, Mapping | ClusterWorkloads):
+        return ""
+    if isinstance(pod, Manifest):
+        return pod.file
+    if isinstance(pod, Reference):
+        return f"{pod.kind.kind}/{pod.name}"
+    return display_name(pod.directory if isinstance(pod, Kustomization) else str(pod))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +152,7 @@ class Answered:
     """None where placing replicas is not simulated; the other side's is not compared then."""
 
 
-def compare(before: Answered, after: Answered, *, preemption: bool = True) -> CompareReport:
+def compared(before: Answered, after: Answered, *, preemption: bool = True) -> CompareReport:
     """What differs between ``before`` and ``after``; exchanged, they give the same with its sides exchanged."""
     sides = _side(before), _side(after)
     nodes, unchanged = _nodes(before.explained, after.explained)

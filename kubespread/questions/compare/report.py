@@ -250,6 +250,11 @@ class CompareReport(ScheduledReport, frozen=True, kw_only=True):
     replicas: tuple[ReplicaDifference, ...]
     """Empty also where one side keeps more running replicas than the other: those placed are not the same ones then."""
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Those of either side."""
+        return (*self.before.gaps, *self.after.gaps)
+
     def judged(self) -> Judgment:
         return "yes" if self.same else "no"
 

@@ -1,0 +1,67 @@
+"""What is asked of two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from kubespread.questions.question import Option, PodQuestion, Preemption, Sides
+
+if TYPE_CHECKING:
+    from kubespread.library.deciding import Scheduler
+    from kubespread.questions.compare.report import CompareReport
+    from kubespread.questions.scene import Scene
+    from kubespread.snapshot.snapshot import Snapshot
+
+
+class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
+    """Show what changes between BEFORE and AFTER: nodes that fit, scores, and where replicas land.
+
+    BEFORE is what explain and simulate answer for the same arguments. AFTER is the same except for what you change: a
+    second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination.
+
+    \b
+    Examples:
+      kubespread compare old.yaml new.yaml
+      kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a --ignore-daemonsets
+      kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
+      kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
+      kubespread compare web.yaml --kube-version 1.36 --kube-version 1.37
+      kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
+    """
+
+    name = "compare"
+    summary = "Show the effect of a new manifest, cluster or release."
+    yes, no = "nothing differs", "something does"
+    outputs = {"table": "a table", "plain": "columns", "csv": "has a row per node that differs"}
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Sides(
+            "Manifest, '-' for standard input, or KIND/NAME in the cluster; a second one is what is asked about "
+            "after. Default: standard input when piped, else pod.yaml.",
+            metavar="[POD] [POD]",
+        ),
+    ]
+    replicas: Annotated[
+        int | None, Option("Desired replicas (default: the workload's own).", metavar="N", least=0)
+    ] = None  # fmt: skip
+    from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
+    preemption: Preemption = True
+
+    @classmethod
+    def report(cls) -> type[CompareReport]:
+        from kubespread.questions.compare.report import CompareReport
+
+        return CompareReport
+
+    def answer(self, scene: Scene) -> CompareReport:
+        from kubespread.questions.compare.answer import answer
+
+        return answer(self)
+
+    def parts(self, report: CompareReport) -> Sequence[tuple[str, Any]]:
+        return ("before: ", report.before), ("after: ", report.after)
+
+    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
+        return [(side.snapshot, side.scheduler) for side in self.pods]

@@ -1,0 +1,467 @@
+"""A comparison: what was asked otherwise, nodes, replicas and messages of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.planner.reports.judged_nodes import NodeConstraint
+from kubespread.questions.compare.placements import ARROW, NodeNames, both, placements
+from kubespread.questions.compare.report import (
+    CompareReport,
+    ConstraintDifference,
+    DomainDifference,
+    NodeChange,
+    NodeDifference,
+    NodeReplicasDifference,
+    NodeSide,
+    ReplicaDifference,
+    SideReport,
+)
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.layout import Column as Laid
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
+from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
+from kubespread.wording import EMPTY, short_key
+
+_NONE = "none"
+_DEFAULT_PROFILE = "profile default-scheduler"
+_SEPARATOR, _MINUS = " · ", "−"
+_MAX_ROWS, _MAX_ROWS_OF_SCORES = 12, 6
+_MAX_NAMED, _NAMES_PER_WIDTH = 3, 3
+_FITS = "nothing pending"
+_ORDER = list(NodeChange)
+_STYLES = {NodeChange.GONE: BAD, NodeChange.STOPS: BAD, NodeChange.NEW: GOOD, NodeChange.STARTS: GOOD}
+_TONES = {
+    NodeChange.STOPS: Tone.BAD,
+    NodeChange.GONE: Tone.BAD,
+    NodeChange.STARTS: Tone.GOOD,
+    NodeChange.NEW: Tone.GOOD,
+}
+
+
+def _why_not(side: NodeSide | None) -> str:
+    """Every reason in kube-scheduler's words, constraints by their keys with the skew; empty for a node that fits."""
+    if side is None or side.feasible:
+        return ""
+    violated = [f"{short_key(each.topology_key)}: {each.reason}" for each in side.violated]
+    others = [reason for each in side.rejections if each.plugin != SPREAD_PLUGIN for reason in each.reasons]
+    return "; ".join([*violated, *others] or side.verdict.reasons)
+
+
+def _said_of(node: NodeDifference, *, numbers: bool) -> str:
+    """How the node differs, beside its `NodeChange`; with ``numbers`` in its own figures, else as nodes share it."""
+    change = node.change
+    if change is NodeChange.SCORE:
+        return _scores(node, numbers=numbers)
+    before, after = (_few_words(side, numbers=numbers) for side in (node.before, node.after))
+    if change is NodeChange.REASONS:
+        return f"{before}{ARROW}{after}"
+    if change is NodeChange.GONE:
+        return f"did not fit: {before}" if before else "did fit"
+    if change is NodeChange.NEW:
+        return f"does not fit: {after}" if after else "fits"
+    return after if change is NodeChange.STOPS else f"was: {before}"
+
+
+def _signed(number: int) -> str:
+    """``+4``, ``−3``."""
+    return f"{_MINUS if number < 0 else '+'}{abs(number)}"
+
+
+def _scores(node: NodeDifference, *, numbers: bool) -> str:
+    changes = node.score_changes
+    plugins = ", ".join(f"{plugin} {_signed(change)}" for plugin, change in changes.items())
+    if not numbers or node.before is None or node.after is None:
+        return f"{_signed(sum(changes.values()))}: {plugins}"
+    return f"{node.before.total}{ARROW}{node.after.total}: {plugins}"
+
+
+def _few_words(side: NodeSide | None, *, numbers: bool) -> str:
+    """``zone skew 2 > 1 · cpu needs 1, free 0.2 of 7.9``, or ``zone · cpu``; empty for a node that fits."""
+    if side is None or side.feasible:
+        return ""
+    words = [_violated(each) if numbers else f"{short_key(each.topology_key)} skew" for each in side.violated]
+    for rejection in without_taint_of_cordon(side.rejections):
+        if rejection.plugin == SPREAD_PLUGIN:
+            continue
+        if numbers and rejection.details:
+            words += [detail.short for detail in rejection.details]
+        else:
+            words += short_names(rejection.reasons)
+    return _SEPARATOR.join(words or short_names(side.verdict.reasons))
+
+
+def _violated(constraint: NodeConstraint) -> str:
+    key = short_key(constraint.topology_key)
+    return f"no {key} label" if constraint.skew is None else f"{key} skew {constraint.skew} > {constraint.max_skew}"
+
+
+def _number_of(side: NodeSide | None, what: str) -> int | None:
+    found: int | None = None if side is None else getattr(side, what)
+    return found
+
+
+def _why(node: NodeDifference) -> str:
+    """The reasons of each side that has any; the plugins of a score that differs."""
+    reasons = {when: _why_not(side) for when, side in (("before", node.before), ("after", node.after))}
+    said = [f"{when}: {text}" for when, text in reasons.items() if text]
+    if said or node.before is None or node.after is None:
+        return "; ".join(said)
+    before, after = node.before.scores, node.after.scores
+    return ", ".join(f"{name} {before.get(name, 0)}>{after.get(name, 0)}" for name in node.score_changes)
+
+
+_NODE: Sequence[Column[NodeDifference]] = (
+    Column(header="NODE", value=lambda node: node.name),
+    Column(header="CHANGE", value=lambda node: node.change.replace(" ", "-")),
+    count("SCORE-BEFORE", lambda node: _number_of(node.before, "total")),
+    count("SCORE-AFTER", lambda node: _number_of(node.after, "total")),
+    count("RANK-BEFORE", lambda node: _number_of(node.before, "rank")),
+    count("RANK-AFTER", lambda node: _number_of(node.after, "rank")),
+    Column(header="WHY", value=_why),
+)
+_SKEW: Sequence[Column[ConstraintDifference]] = (
+    Column(header="KEY", value=lambda each: each.topology_key),
+    count("SKEW-BEFORE", lambda each: None if each.before is None else each.before.skew),
+    count("SKEW-AFTER", lambda each: None if each.after is None else each.after.skew),
+    count("MAX-SKEW-BEFORE", lambda each: None if each.before is None else each.before.max_skew),
+    count("MAX-SKEW-AFTER", lambda each: None if each.after is None else each.after.max_skew),
+)
+_DOMAIN: Sequence[Column[tuple[str, DomainDifference]]] = (
+    Column(header="KEY", value=lambda row: row[0]),
+    Column(header="DOMAIN", value=lambda row: row[1].value or EMPTY),
+    count("BEFORE", lambda row: row[1].before),
+    count("AFTER", lambda row: row[1].after),
+)
+_ON_NODE: Sequence[Column[NodeReplicasDifference]] = (
+    Column(header="NODE", value=lambda each: each.name),
+    count("REPLICAS-BEFORE", lambda each: each.before),
+    count("REPLICAS-AFTER", lambda each: each.after),
+)
+_REPLICA: Sequence[Column[ReplicaDifference]] = (
+    count("REPLICA", lambda each: each.replica),
+    Column(header="NODE-BEFORE", value=lambda each: each.before, title="Before"),
+    Column(header="NODE-AFTER", value=lambda each: each.after, title="After"),
+)
+
+_Side = tuple[str, SideReport]
+_SIDE: Sequence[Column[_Side]] = (
+    Column(header="SIDE", value=lambda row: row[0]),
+    count("NODES", lambda row: row[1].nodes),
+    Column(header="FIT", value=lambda row: row[1].fitting, is_number=True, title="Fitting"),
+    Column(header="FIRST-CHOICE", value=lambda row: row[1].first[:3], readers=Readers.PAGES),
+    count("REPLICAS", lambda row: row[1].replicas),
+    Column(header="RUNNING", value=lambda row: row[1].present, readers=Readers.PIPES),
+    Column(header="PLACED", value=lambda row: row[1].placed, readers=Readers.PIPES),
+    # Those placed among them: a page says what it comes to.
+    Column(
+        header="RUNNING", value=lambda row: None if row[1].replicas is None else row[1].running, readers=Readers.PAGES
+    ),
+    count("PENDING", lambda row: None if row[1].replicas is None else row[1].pending),
+    Column(header="MESSAGE", value=lambda row: row[1].message or row[1].stopped),
+)
+
+_Figures = tuple[str, NodeDifference | None, NodeReplicasDifference | None]
+"""A node that differs, or holds another number of replicas."""
+
+
+def _figures(report: CompareReport) -> Sheet[_Figures]:
+    """Two columns for everything, the plugins' weighted scores among them."""
+    both = [side for node in report.nodes for side in (node.before, node.after) if side is not None]
+    plugins = dict.fromkeys(plugin for side in both for plugin in side.scores)
+    nodes = {node.name: node for node in report.nodes}
+    replicas = {each.name: each for each in report.replicas_on_nodes}
+
+    def pair(header: str, figure: Callable[[NodeSide], object]) -> Iterator[Column[_Figures]]:
+        for when in ("before", "after"):
+
+            def value(row: _Figures, when: str = when) -> object:
+                side = None if row[1] is None else getattr(row[1], when)
+                return None if side is None else figure(side)
+
+            # A plugin is spelled as it is.
+            name = f"{header}-{when}".upper() if header.islower() else f"{header}_{when}"
+            yield Column(header=name, value=value)
+
+    return Sheet(
+        title="Figures of nodes", readers=Readers.SPREADSHEET, is_answer=True,
+        rows=[(name, nodes.get(name), replicas.get(name)) for name in sorted({*nodes, *replicas})],
+        columns=[
+            Column(header="NODE", value=lambda row: row[0]),
+            Column(header="CHANGE", value=lambda row: None if row[1] is None else row[1].change.value),
+            *pair("feasible", lambda side: "true" if side.feasible else "false"),
+            *pair("total", lambda side: side.total),
+            *pair("rank", lambda side: side.rank),
+            *(each for plugin in plugins for each in pair(plugin, lambda side, name=plugin: side.scores.get(name))),  # type: ignore[misc]
+            *pair("why-not", _why_not),
+            count("REPLICAS-BEFORE", lambda row: None if row[2] is None else row[2].before),
+            count("REPLICAS-AFTER", lambda row: None if row[2] is None else row[2].after),
+        ],
+    )  # fmt: skip
+
+
+def view(report: CompareReport) -> View:
+    """Both sides, what differs node by node, and the replicas that go elsewhere."""
+    before, after = report.before, report.after
+    sides = [("before", before), ("after", after)]
+    where = ARROW.join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
+    releases = ARROW.join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
+    return View(
+        title=f"{both(before.subject, after.subject)} in {after.pod.namespace}, before → after",
+        provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part),
+        answer=[*report.answer, *_asked_otherwise(report)],
+        tone=Tone.GOOD if report.same else Tone.WARN,
+        sheets=[
+            _figures(report),
+            Sheet(title="Sides", columns=_SIDE, rows=sides, readers=Readers.PAGES),
+            Sheet(title="Nodes that differ", columns=_NODE, rows=report.nodes, readers=Readers.PIPES),
+            Sheet(title="Skews", columns=_SKEW, rows=report.constraints, readers=Readers.PIPES),
+            Sheet(
+                title="Domains", columns=_DOMAIN, readers=Readers.PIPES,
+                rows=[(each.topology_key, domain) for each in report.constraints for domain in each.domains],
+            ),
+            Sheet(title="Replicas on nodes", columns=_ON_NODE, rows=report.replicas_on_nodes, readers=Readers.PIPES),
+            Sheet(title="Replicas that go elsewhere", columns=_REPLICA, rows=report.replicas, is_detail=True),
+            Sheet(title="Sides", columns=_SIDE, rows=sides, readers=Readers.PIPES),
+        ],
+        lines=lambda look: _lines(report, look),
+        bars=list(_bars(report)),
+        nodes=_node_facts(report),
+        beside=beside([before, after]),
+    )  # fmt: skip
+
+
+def _bars(report: CompareReport) -> Iterator[Bars]:
+    for each in report.constraints:
+        if each.domains:
+            skews = " → ".join("none" if side is None else str(side.skew) for side in (each.before, each.after))
+            bars = [
+                Bar(
+                    domain.value or EMPTY,
+                    domain.before or 0,
+                    domain.after or 0,
+                    _moved(domain.before, domain.after),
+                )
+                for domain in each.domains
+            ]
+            yield Bars(f"{short_key(each.topology_key)} · skew {skews} · domains that differ", bars)
+
+
+def _moved(before: int | None, after: int | None) -> str:
+    return " → ".join("none" if number is None else str(number) for number in (before, after))
+
+
+def _node_facts(report: CompareReport) -> NodeFacts:
+    held = {each.name: each for each in report.replicas_on_nodes}
+    differ = {each.name: each for each in report.nodes}
+    rows = {
+        name: Row(
+            [
+                *(_judged(differ[name]) if name in differ else ("", "", "")),
+                _moved(held[name].before, held[name].after) if name in held else "",
+            ],
+            _TONES.get(differ[name].change, Tone.WARN) if name in differ else Tone.PLAIN,
+        )
+        for name in dict.fromkeys([*differ, *held])
+    }
+    verdicts = {name: f"{each.change}: {_said_of(each, numbers=True)}" for name, each in differ.items()}
+    colors = "green fits now or is new, red no longer fits or is gone, yellow differs otherwise"
+    return NodeFacts(("Change", "Score", "How", "Replicas"), rows, verdicts, colors)
+
+
+def _judged(node: NodeDifference) -> tuple[str, str, str]:
+    totals = [_total(side) for side in (node.before, node.after)]
+    return str(node.change), "" if totals[0] == totals[1] else " → ".join(totals), _said_of(node, numbers=True)
+
+
+def _total(side: NodeSide | None) -> str:
+    return "none" if side is None or side.total is None else str(side.total)
+
+
+def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
+    names = NodeNames.of(report, look)
+    if look.headers:
+        yield from _heading(report, names, look)
+    yield from _nodes_lines(report, names, look)
+    yield from placements(report, names, look)
+    yield from _messages(report, look)
+    yield from wrapped([cell(report.answer[0], GOOD if report.same else BAD)], look.width)
+
+
+def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    before, after = report.before, report.after
+    yield from wrapped([cell("NODES", HEAD), cell(f"  {_fitting(before, after)}")], look.width, HANGING)
+    rows = _rows_of(report.nodes, in_full=look.in_full)
+    columns = [
+        Laid("", [Cell(row.change.value, _STYLES.get(row.change, "")) for row in rows.rows]),
+        Laid("", [Cell(_names(row, names, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
+        Laid("", [cell(row.said) for row in rows.rows]),
+    ]
+    for line in tabulated(columns, headers=False) if rows.rows else ():
+        yield from wrapped(line, look.width, HANGING)
+    phrases = [[cell(said, DIM)] for said in _left_out(rows.left_out)]
+    if report.unchanged_nodes:
+        phrases.append(
+            [cell(f"{_count_nodes(report.unchanged_nodes)} as before" if report.nodes else "all as before", DIM)]
+        )
+    if rows.left_out or any(len(row.nodes) > 1 for row in rows.rows):
+        phrases.append([cell("-v: node by node", DIM)])
+    yield from flowed(phrases, look, gutter=" · ")
+    if before.first != after.first and before.first and after.first:
+        yield from flowed([[cell(f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")]], look)
+
+
+def _fitting(before: SideReport, after: SideReport) -> str:
+    """``12 → 8 of 12 fit``."""
+    fit = f"{after.fitting:,} of {after.nodes:,} fit{'s' if after.fitting == 1 else ''}"
+    if before.nodes != after.nodes:
+        return f"{before.fitting:,} of {before.nodes:,}{ARROW}{fit}"
+    return fit if before.fitting == after.fitting else f"{before.fitting:,}{ARROW}{fit}"
+
+
+def _count_nodes(nodes: int) -> str:
+    return f"{nodes} node{'' if nodes == 1 else 's'}"
+
+
+def _names(row: _Row, names: NodeNames, width: int) -> str:
+    called = [names.short(node.name) for node in row.nodes]
+    if len(called) == 1:
+        return cut_middle(called[0], width)
+    listed = ", ".join(called)
+    return listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count_nodes(len(called))
+
+
+def _left_out(rows: Sequence[_Row]) -> Iterator[str]:
+    """How many nodes have no row, by what differs; -v has them all."""
+    for change in NodeChange:
+        nodes = [node for row in rows if row.change is change for node in row.nodes]
+        if not nodes:
+            continue
+        totals = [sum(node.score_changes.values()) for node in nodes]
+        span = f", {_signed(min(totals))} to {_signed(max(totals))}" if change is NodeChange.SCORE else ""
+        yield f"{change.value}: {len(nodes):,} more{span}"
+
+
+def _first(side: SideReport, names: NodeNames) -> str:
+    return names.short(side.first[0]) if len(side.first) == 1 else f"any of {len(side.first):,}"
+
+
+def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
+    """What kube-scheduler says of the pod now and of the first replica that stays pending, where the sides differ."""
+    before, after = report.before, report.after
+    if (before.message, before.stopped) == (after.message, after.stopped):
+        return
+    yield [cell("MESSAGE", HEAD)]
+    for when, side in (("before", before), ("after", after)):
+        said = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
+        for message in said:
+            yield from wrapped([cell(f"{INDENT}{when}: {message}")], look.width, HANGING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Nodes with one `NodeChange`, and what is said of all of them."""
+
+    change: NodeChange
+    nodes: Sequence[NodeDifference]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    rows: Sequence[_Row]
+    left_out: Sequence[_Row]
+    """Of many rows those of the fewest nodes."""
+
+
+def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
+    """Verdicts before scores; with ``in_full`` each node by itself, with its own figures."""
+    if in_full:
+        singles = [_Row(node.change, [node], _said_of(node, numbers=True)) for node in nodes]
+        return _Rows(sorted(singles, key=lambda row: _ORDER.index(row.change)), ())
+    groups: dict[tuple[NodeChange, str], list[NodeDifference]] = {}
+    for node in nodes:
+        groups.setdefault((node.change, _said_of(node, numbers=False)), []).append(node)
+    rows = [_Row(change, alike, _said_of_all(alike) or said) for (change, said), alike in groups.items()]
+    rows.sort(key=lambda row: (_ORDER.index(row.change), -len(row.nodes), row.nodes[0].name))
+    verdicts = [row for row in rows if row.change is not NodeChange.SCORE]
+    scores = [row for row in rows if row.change is NodeChange.SCORE]
+    return _Rows(
+        [*verdicts[:_MAX_ROWS], *scores[:_MAX_ROWS_OF_SCORES]],
+        [*verdicts[_MAX_ROWS:], *scores[_MAX_ROWS_OF_SCORES:]],
+    )
+
+
+def _said_of_all(nodes: Sequence[NodeDifference]) -> str | None:
+    """With the figures, where they are those of every node."""
+    said = _said_of(nodes[0], numbers=True)
+    return said if all(_said_of(node, numbers=True) == said for node in nodes[1:]) else None
+
+
+def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    """The headline, and a line for everything that was asked otherwise."""
+    before, after = report.before, report.after
+    subject = both(before.subject, after.subject)
+    namespace = both(before.pod.namespace, after.pod.namespace)
+    shared = [said for said, other in zip(_provenance(before), _provenance(after), strict=True) if said == other]
+    phrases = [
+        " · ".join(said for said in (*shared, report.manner) if said not in ("", _DEFAULT_PROFILE)),
+        f"nodes {names.left_out}" if names.left_out else "",
+    ]
+    headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
+    yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
+    for said in _asked_otherwise(report):
+        yield from flowed([[cell(said)]], look)
+
+
+def _asked_otherwise(report: CompareReport) -> Iterator[str]:
+    """``snapshot monday.json → tuesday.json``, ``after: cordon node-7``: what the two sides do not have in common."""
+    before, after = report.before, report.after
+    pairs = zip(_provenance(before), _provenance(after), strict=True)
+    yield from (_changed(old, new) for old, new in pairs if old != new)
+    for what, old, new in (
+        ("manifest", before.asked.manifest, after.asked.manifest),
+        ("scheduler config", before.asked.scheduler_config, after.asked.scheduler_config),
+        ("feature gates", before.asked.feature_gates, after.asked.feature_gates),
+    ):
+        if old != new:
+            yield f"{what} {old or _NONE}{ARROW}{new or _NONE}"
+    for side, when in ((before, "before"), (after, "after")):
+        settings = [f"set {setting}" for setting in side.asked.settings]
+        other = after if side is before else before
+        if (side.asked.edits, side.asked.settings) != (other.asked.edits, other.asked.settings):
+            yield from (f"{when}: {said}" for said in (*side.asked.edits, *settings))
+
+
+def _changed(before: str, after: str) -> str:
+    """``kube-scheduler v1.30 → v1.36``, the first word once."""
+    word, _, rest = after.partition(" ")
+    is_shared = bool(before) and before.partition(" ")[0] == word
+    return f"{before or _NONE}{ARROW}{rest if is_shared else after or _NONE}"
+
+
+def _provenance(side: SideReport) -> tuple[str, str, str]:
+    """The cluster, the release and the profile."""
+    cluster, snapshot = cluster_phrase(side.cluster), side.cluster and side.cluster.snapshot
+    return (
+        cluster or (f"snapshot {snapshot}" if snapshot else ""),
+        f"kube-scheduler v{side.kube_version}",
+        f"profile {side.scheduler_name}",
+    )

@@ -1,1 +1,0 @@
-"""Two answers side by side, in each format."""
