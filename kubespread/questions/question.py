@@ -225,7 +225,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
 Preemption = Annotated[
     bool,
-    Option("Let pods that fit nowhere evict pods of lower priority (kube-scheduler does).", heading="Scheduler"),
+    Option("Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.", heading="Scheduler"),
 ]
 
 
