@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
@@ -10,6 +11,7 @@ from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.look import Look
 from kubespread.views.screen import room_beside
+from kubespread.views.view import Frame
 from kubespread.wording import count_of, short_key
 
 _MAX_DOMAINS = 6
@@ -97,3 +99,28 @@ def _skew_header(rollout: RolloutReport, place: int) -> str:
 def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
     exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
     return Cell(f"{key.skew}{exceeds}", BAD if exceeds and constraint.is_hard else "")
+
+
+def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:
+    """Of each node, before the first pass."""
+    return {node.name: node.old + node.new for node in rollout.start}
+
+
+def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str], *, tells_old: bool) -> Iterator[Frame]:
+    """Each pass of what ``whose`` names, with the nodes where it changed something. ``now`` is how many pods are drawn
+    on each node before, and is kept up to date.
+    """
+    held = {**pods_at_start(rollout)}
+    for each in rollout.passes:
+        for node in each.nodes:
+            now[node.name] += node.old + node.new - held.get(node.name, 0)
+            held[node.name] = node.old + node.new
+        pods = {node.name: now[node.name] for node in each.nodes}
+        old = {node.name: node.old for node in each.nodes} if tells_old else {}
+        yield Frame(f"{whose} pass {each.number}", _said(each), pods, old=old)
+
+
+def _said(each: RolloutPass) -> str:
+    running, ready = each.running, each.ready.old + each.ready.new
+    skews = "".join(f"; {short_key(key.topology_key)} skew {key.skew}" for key in each.constraints)
+    return f"{running.old} old and {running.new} new pods running, {ready} ready{skews}"

@@ -18,7 +18,7 @@ from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.documents import document
 from kubespread.views.page.writing import write_page
-from kubespread.views.registry import ACCOUNTS, view_of
+from kubespread.views.registry import view_of
 from tests.builders import Data, hard, node, pod
 from tests.planner.world.clusters import deployment
 from tests.views.test_formats import ANSWERS, CLUSTER
@@ -118,7 +118,7 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
 def test_every_kind_of_report_has_somebody_who_tells_it() -> None:
     kinds = {document(answer_of(kind)).get("kind", "").removesuffix("List") for kind in ANSWERS}
     told_beside = {question(name).report().__name__ for name in QUESTIONS} | {"SimulateReport"}
-    assert kinds <= ACCOUNTS.keys() | told_beside
+    assert kinds <= told_beside
 
 
 class MadeUp(Report, frozen=True, kw_only=True):

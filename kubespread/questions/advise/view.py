@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kubespread.planner.reports.advise import Suggestion
 from kubespread.questions.advise.report import AdviseReport
-from kubespread.views.accounts.spread import asked_bars
+from kubespread.views.bars import asked_bars
 from kubespread.views.constraints import constraint_lines
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Cell, Line, cell, wrapped

@@ -14,9 +14,9 @@ from kubespread.questions.explain.report import ExplainReport, summary
 from kubespread.questions.explain.rows import Row as NodeRow
 from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
-from kubespread.views.accounts.spread import asked_bars
 from kubespread.views.aligned import NONE
 from kubespread.views.arithmetic import ASCII, PRETTY, score_steps
+from kubespread.views.bars import asked_bars
 from kubespread.views.constraints import constraint_lines
 from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.layout import Column as Laid

@@ -11,9 +11,9 @@ from math import ceil
 from kubespread.escaping import escaped
 from kubespread.questions.map.levels import Levels, levels_of, title_of
 from kubespread.questions.map.report import MapDomain, MapNode, TopologyMap, is_closed, percent, state_words
-from kubespread.views.accounts.spread import asked_bars
 from kubespread.views.aligned import NONE
 from kubespread.views.arithmetic import letter
+from kubespread.views.bars import asked_bars
 from kubespread.views.flow import HANGING, aim, flowed
 from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_end, cut_middle, width_of, wrapped
 from kubespread.views.look import Look, MapBy

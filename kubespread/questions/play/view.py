@@ -26,7 +26,6 @@ from kubespread.planner.reports.rollout import (
 )
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.play.report import PlayReport, StepReport
-from kubespread.views.accounts.rollouts import pass_frames
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import (
     BAD,
@@ -46,7 +45,7 @@ from kubespread.views.layout import (
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
-from kubespread.views.rollouts import passes
+from kubespread.views.rollouts import pass_frames, passes
 from kubespread.views.screen import concluded, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import Frame, View, about

@@ -13,11 +13,11 @@ from kubespread.questions.simulate.autoscaling_view import account_of, scaling
 from kubespread.questions.simulate.overview import overview
 from kubespread.questions.simulate.picture import DomainRow, domain_rows, picture, wanted
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
-from kubespread.views.accounts.rollouts import pass_frames, pods_at_start
-from kubespread.views.accounts.spread import placed_bars
+from kubespread.views.bars import placed_bars
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.rollouts import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bars, Frame, NodeFacts, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key

@@ -15,7 +15,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
 
 
-def account(report: Report) -> View:
+def view(report: Report) -> View:
     plain = report.to_dict()
     fields = {name: value for name, value in plain.items() if name not in _TOLD}
     lists = {name: value for name, value in fields.items() if _is_rows(value)}

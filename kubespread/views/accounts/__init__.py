@@ -1,1 +1,0 @@
-"""Each report as headline, answer, bars and tables, from which pages and markdown are written."""
