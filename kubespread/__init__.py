@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library.deciding import Scheduler
     from kubespread.library.opening import after_edits, connect, load
-    from kubespread.library.simulating import simulate
-    from kubespread.library.thens import simulate_then
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
     from kubespread.questions.audit.answer import audit
@@ -38,7 +36,9 @@ if TYPE_CHECKING:
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
+    from kubespread.questions.simulate.answer import simulate
     from kubespread.questions.simulate.report import SimulateReport
+    from kubespread.questions.simulate.then import simulate_then
     from kubespread.questions.survive.answer import survive
     from kubespread.questions.survive.report import SurviveReport
     from kubespread.questions.upgrade.answer import upgrade
@@ -133,8 +133,7 @@ _HOMES = {
     "load": "kubespread.library.opening",
     "rule": "kubespread.questions.check.answer",
     "rules": "kubespread.questions.check.answer",
-    "simulate": "kubespread.library.simulating",
-    "simulate_then": "kubespread.library.thens",
+    "simulate_then": "kubespread.questions.simulate.then",
     "topology_map": "kubespread.questions.map.answer",
     "upgrade": "kubespread.questions.upgrade.answer",
     "write_baseline": "kubespread.questions.check.answer",

@@ -28,8 +28,6 @@ ROOMS: dict[str, set[str]] = {
         # A scenario upgrades too, and two explanations are compared.
         "questions.explain.report",
         "questions.upgrade",
-        # A comparison has a simulation of each side.
-        "questions.simulate.report",
         "scenario.types",
     },
     # A rule says what it finds as the report has it.
@@ -101,7 +99,6 @@ ROOMS: dict[str, set[str]] = {
         "planner.reports",
         "questions.question",
         "questions.registry",
-        "questions.simulate.report",
         "scenario",
         "snapshot",
         "__version__",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -84,16 +84,6 @@ class PodQuestion(Question, frozen=True, kw_only=True):
     name: Annotated[str | None, Meta(description="Which workload, where the manifest has several.")] = None
     namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
     set: _Settings = []
-
-
-class Simulate(PodQuestion, frozen=True, kw_only=True):
-    replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
-    until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False
-    from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
-    preemption: _Preemption = True
-    autoscaler: Annotated[
-        Literal["ca", "karpenter"] | None, Meta(description="Who adds nodes for replicas that find none.")
-    ] = None
 
 
 def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:

@@ -9,11 +9,10 @@ from typing import Any
 import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
-from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of, workload_of
+from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of
 from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
-from kubespread.questions.simulate.report import SimulateReport
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -33,14 +32,6 @@ class Tool:
         asked = questions.asked(self.question, arguments)
         report = self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked)
         return bounded(report.to_dict(), asked.limit)
-
-
-def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
-    return kubespread.simulate(
-        snapshot, workload_of(asked), asked.replicas, scheduler,
-        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=None if asked.preemption else False,
-        until_full=asked.until_full, from_scratch=asked.from_scratch, autoscaler=asked.autoscaler,
-    )  # fmt: skip
 
 
 def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
@@ -64,26 +55,17 @@ def _tool(name: str) -> Tool:
         description_of(question),
         arguments_of(question),
         question.report(),
-        lambda snapshot, scheduler, arguments: kubespread.ask(
+        lambda snapshot, scheduler, arguments: _alone(
             snapshot, asked_by(question, arguments, snapshot, scheduler), scheduler
         ),
     )
 
 
-_TOOLS = {
-    tool.name: tool
-    for tool in (
-        Tool(
-            "simulate",
-            "Where kube-scheduler puts the replicas of a workload, one after another, how evenly, and what stops them.",
-            questions.Simulate,
-            SimulateReport,
-            _simulate,
-        ),
-    )
-}
+def _alone(snapshot: Snapshot, question: Any, scheduler: kubespread.Scheduler) -> Report:
+    report: Report = question.alone(kubespread.ask(snapshot, question, scheduler))
+    return report
 
 
 def tools() -> Mapping[str, Tool]:
     """By name."""
-    return {**{name: _tool(name) for name in QUESTIONS}, **_TOOLS}
+    return {name: _tool(name) for name in QUESTIONS}

@@ -43,16 +43,8 @@ class Answering:
         return replace(look, in_full=in_full or self.speaking.verbose > 0)
 
     def give(
-        self, kind: str, report: Answered, *, is_yes: bool | None = None,
-        look: Look | None = None, writer: Writer | None = None, parts: Sequence[tuple[str, Any]] = (),
-    ) -> ExitCode:  # fmt: skip
-        """Write the answer; ``look``, ``writer`` and ``parts`` are for those that have others than all do."""
-        whole = [("", report)]
-        return self.give_each(kind, report, whole, is_yes=is_yes, look=look, writer=writer, beside=parts or whole)
-
-    def give_each(
-        self, kind: str, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
-        look: Look | None = None, writer: Writer | None = None, beside: Sequence[tuple[str, Any]] = (),
+        self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, is_yes: bool | None = None,
+        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
         """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself; ``beside`` what has
         notes in its place.
@@ -70,7 +62,7 @@ class Answering:
             if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
                 say(parts[0][1].answer[0])
         write_page(self.options.html, answer, self.cluster, self.scheduler)
-        write = (writer or self.written.writers[kind]).load()
+        write = writer.load()
         emit(write(answer, look or self.look()))
         for whose, report in parts:
             for requirement in report.unmet:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from msgspec import structs
@@ -24,10 +24,11 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.sides import AfterOptions, CompareSchedulerOptions
 from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
 from kubespread.cli.pod import STDIN, check_asked, is_piped, pods_asked_about
+from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
-from kubespread.errors import UsageError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.question import (
     Argument,
     Ending,
@@ -39,6 +40,7 @@ from kubespread.questions.question import (
     Scenario,
     Sides,
     Workload,
+    Workloads,
     options_of,
 )
 from kubespread.questions.registry import question as question_of
@@ -101,8 +103,6 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
         speaking: SpeakingOptions,
     ) -> ExitCode:  # fmt: skip
-        import kubespread
-
         typed = {each.name: getattr(source if each.name in own else asked, each.name)
                  for one in found.values() for each in one.parameters}  # fmt: skip
         if ends := {name: typed[name] for name in endings if typed[name]}:
@@ -122,19 +122,13 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             question_asked = structs.replace(question_asked, **told)
             *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
             answering = Answering(cluster, scheduler, answer, speaking, [each for each, _ in others])
-            if (other := question_asked.instead(opened, answering.scheduler)) is not None:
+            with waiting(question.doing, quiet=speaking.quiet):
+                other = question_asked.instead(opened, answering.scheduler)
+            if other is not None:
                 writer = _writers(question_of(other.name))[answering.written.name]
-                return replace(answering, cluster=other.cluster).give(other.name, other.report, writer=writer)
-        if answering.written.is_for_people:
-            question_asked = question_asked.for_people()
-        with waiting(question.doing, quiet=speaking.quiet) as on_progress:
-            report = kubespread.ask(opened, question_asked, answering.scheduler, on_progress)
-        question_asked.keep(report)
-        writer, look = writers[answering.written.name], question_asked.shown(answering.look())
-        return answering.give(
-            question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer,
-            parts=question_asked.parts(report),
-        )  # fmt: skip
+                answering = replace(answering, cluster=other.cluster)
+                return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
+        return _answered(question_asked, opened, answering)
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -147,6 +141,31 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         "return": int,
     }
     return grouped(watchable(command) if question.is_watched else command)
+
+
+def _answered(asked: Question[Any], opened: Snapshot | None, answering: Answering) -> ExitCode:
+    """Ask, and give the answer. What the API server would not take is said, and ends with BAD_INPUT."""
+    import kubespread
+
+    quiet, refused = answering.speaking.quiet, list[KubespreadError]()
+
+    def on_refused(error: KubespreadError) -> None:
+        complain(str(error))
+        refused.append(error)
+
+    if answering.written.is_for_people:
+        asked = asked.for_people()
+    with waiting(asked.doing, quiet=quiet) as on_progress:
+        answer = kubespread.ask(opened, asked, answering.scheduler, on_progress, on_refused=on_refused)
+    asked.keep(answer)
+    reports = asked.reports(answer)
+    code = answering.give(
+        answer, reports, writer=_writers(type(asked))[answering.written.name], is_yes=asked.is_yes(answer),
+        look=asked.shown(answering.look()), beside=asked.parts(answer),
+    )  # fmt: skip
+    if asked.requires and not quiet and not any(each.unmet for _, each in reports):
+        say("every requirement is met")
+    return ExitCode.BAD_INPUT if refused else code
 
 
 def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
@@ -167,10 +186,11 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
             (_Parameter(name, _flag(_names(name, option), option.help, option), default),),
             lambda typed, *_: typed[name],
         )
-    if kind == int | None:
-        return _number(name, option)
+    among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    if int in among and option.least is not None:
+        return _number(name, option, [word for each in among if get_origin(each) is Literal for word in get_args(each)])
     repeats = get_origin(kind) is tuple
-    single: Any = get_args(kind)[0] if repeats or isinstance(kind, UnionType) else kind
+    single: Any = get_args(kind)[0] if repeats or among else kind
     if get_origin(single) is Literal:
         single = _choices(name, get_args(single))
     shown: Any = single
@@ -233,23 +253,29 @@ def _manifest(option: Option) -> _Field:
 def _pods(option: Workload, *, is_optional: bool) -> _Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
+    several = ("every", _EVERYWHERE) if isinstance(option, Workloads) else ()
 
     def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
         said = (
             typed["filename"], typed["kustomize"], typed["recursive"], typed["template_path"], typed["namespace"],
             typed.get("named"), typed.get("settings"),
         )  # fmt: skip
+        selection = SelectionOptions(
+            *said, every=bool(typed.get("every")), selector=typed.get("selector"),
+            all_namespaces=bool(typed.get(_EVERYWHERE)),
+        )  # fmt: skip
         if typed[place] or typed["filename"] or typed["kustomize"] or not is_optional:
-            pods = pods_asked_about(typed[place], WorkloadOptions(*said), source.sources)
+            pods = pods_asked_about(typed[place], selection if several else WorkloadOptions(*said), source.sources)
         else:
             is_stdin = option.is_piped and not typed.get(_EVERYWHERE) and is_piped(source.sources)
             pods = [STDIN] if is_stdin else []
-        check_asked(pods, SelectionOptions(*said, selector=typed.get("selector")), scheduling)
+        check_asked(pods, selection, scheduling)
         return tuple(pods)
 
     declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    hints = get_type_hints(WorkloadOptions, include_extras=True)
-    shared = (_Parameter(name, hints[name], None) for name in ("filename", "kustomize"))
+    hints = get_type_hints(SelectionOptions, include_extras=True)
+    shared = (_Parameter(name, hints[name], False if name in several else None)
+              for name in ("filename", "kustomize", *several))  # fmt: skip
     return _Field((_Parameter(place, Annotated[list[str] | None, declared], None), *shared), value)
 
 
@@ -306,12 +332,15 @@ def _sides(option: Workload) -> _Field:
     return _Field((*of_one.parameters, *otherwise), value, late)
 
 
-def _number(name: str, option: Option) -> _Field:
-    """A number that need not be given."""
+def _number(name: str, option: Option, words: Sequence[str]) -> _Field:
+    """A number that need not be given, or one of the ``words`` that mean one."""
     flag = _names(name, option)[-1]
 
-    def value(typed: Typed, *_: Any) -> int | None:
-        return None if typed[name] is None else count(flag, typed[name], f"a number from {option.least or 0}")
+    def value(typed: Typed, *_: Any) -> int | str | None:
+        said: str | None = typed[name]
+        if said is None or said in words:
+            return said
+        return count(flag, said, ", or ".join([f"a number from {option.least or 0}", *words]))
 
     declared = _option(name, option, repeats=False, default=None)
     return _Field((_Parameter(name, Annotated[str | None, declared], None),), value)

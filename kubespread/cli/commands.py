@@ -34,10 +34,7 @@ class _Command:
 _COMMANDS: dict[str, _Command | None] = {
     "explain": None,
     "advise": None,
-    "simulate": _Command(
-        "Place replicas as kube-scheduler would; show what stops them.",
-        "all replicas are placed and requirements hold", "some are not, or a requirement fails",
-    ),
+    "simulate": None,
     "play": None,
     "pending": None,
     "audit": None,

@@ -7,7 +7,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from kubespread.cli.asking import command_of
-from kubespread.cli.simulate import simulate
 from kubespread.cli.stderr import say
 from kubespread.errors import UsageError
 from kubespread.questions.registry import question
@@ -26,7 +25,7 @@ def demo() -> int:
         command_of(question("explain"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
         say("")
         say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
-        code = simulate(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
+        code = command_of(question("simulate"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
     say("")
     say("Both files come with kubespread. With yours: kubespread explain MANIFEST -S CLUSTER; more: kubespread --help")
     return code

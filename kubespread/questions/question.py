@@ -79,6 +79,10 @@ class Sides(Workload):
     """A workload BEFORE and one AFTER, or the same, each with its cluster, its scheduler and what is set in it."""
 
 
+class Workloads(Workload):
+    """The same of several at once, by its place: on the command line with ``--all`` and ``-A`` beside it."""
+
+
 class Scenario(Argument):
     """What happens: a file on the command line, by its place; from an assistant the texts of the steps, after a
     manifest that is applied.
@@ -122,6 +126,7 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
             if not option.is_for_scripts
         }
         said["on_progress"] = "Called now and then with how far the answer is."
+        said["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
         keywords = (name for name in inspect.signature(function).parameters if name in said)
         listed = "\n".join(f"- ``{name}``: {said[name]}" for name in keywords)
         function.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}\n"
@@ -139,6 +144,8 @@ class Instead:
     cluster: Snapshot
     """What it is about."""
     report: Any
+    is_yes: bool | None = None
+    """As `Question.is_yes` has it."""
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -180,6 +187,19 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""
         return None if self.verdict_counts else True
 
+    @property
+    def requires(self) -> bool:
+        """Whether it says what has to be so."""
+        return False
+
+    def reports(self, answer: A) -> Sequence[tuple[str, Any]]:
+        """The reports that answer it, each after whose it is."""
+        return [("", answer)]
+
+    def alone(self, answer: A) -> Any:
+        """The one report of whoever asks about one thing. Raises UsageError where there are several."""
+        return answer
+
     def for_people(self) -> Self:
         """The same question where people read the answer."""
         return self
@@ -190,7 +210,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def parts(self, report: A) -> Sequence[tuple[str, Any]]:
         """What has notes of its own, each with how these begin."""
-        return (("", report),)
+        return self.reports(report)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """Those that it is about, with who schedules each; a page draws the last."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 QUESTIONS = {
     "explain": "Explain",
     "advise": "Advise",
+    "simulate": "Simulate",
     "play": "Play",
     "pending": "Pending",
     "audit": "Audit",

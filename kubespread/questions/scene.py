@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from kubespread.errors import UsageError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubespread.planner.world.world import World
 
 OnProgress = Callable[[int], None]
+OnRefused = Callable[[KubespreadError], None]
 A = TypeVar("A", covariant=True)
 Item = TypeVar("Item")
 _MAX_NAMED = 3
@@ -53,6 +54,8 @@ class Scene:
     scheduler: Scheduler
     question: Asked[Any]
     on_progress: OnProgress | None = None
+    on_refused: OnRefused | None = None
+    """Told of what is left out of an answer about several; None: it raises."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -145,11 +148,12 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
 
 def ask(
     snapshot: Snapshot | None, question: Asked[A], scheduler: Scheduler | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress | None = None, on_refused: OnRefused | None = None,
 ) -> A:  # fmt: skip
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
     `check` of manifests needs no snapshot.
 
-    ``on_progress`` is called now and then with how far it is. Raises UsageError, SnapshotError and ManifestError.
+    ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
+    while the answer is about the others; without it that raises. Raises UsageError, SnapshotError and ManifestError.
     """
-    return question.answer(Scene(snapshot, scheduler or Scheduler(), question, on_progress))
+    return question.answer(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))

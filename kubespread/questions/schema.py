@@ -11,7 +11,6 @@ import msgspec
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.questions.simulate.report import SimulateReport
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -22,7 +21,6 @@ def _of_questions() -> Iterator[type[Report]]:
 
 FILES: dict[str, type[Report]] = {
     "configuration.json": Configuration,
-    "simulate-report.json": SimulateReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Any
 
 from kubespread.escaping import printable
 from kubespread.views.look import Look
 
-ReportKind = Literal["simulate",]
-_KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
 
@@ -35,7 +33,6 @@ class Writer:
 @dataclass(frozen=True, slots=True)
 class Format:
     name: str
-    writers: Mapping[str, Writer]
     engine: str = ""
     """The module that writes it of any view or report; empty where a question has a module of its own for it."""
     is_of_all: bool = False
@@ -48,77 +45,22 @@ class Format:
     """The same for notes, gaps and what is not modeled."""
 
 
-_JSON, _YAML, _MARKDOWN = Writer("as_json"), Writer("as_yaml"), Writer("markdown")
-
 FORMATS: Mapping[str, Format] = {
     each.name: each
     for each in (
-        Format(
-            "table",
-            {
-                "simulate": Writer("terminal", "a picture"),
-            },
-            engine="terminal",
-            is_for_people=True,
-            has_conclusion=True,
-        ),
-        Format(
-            "wide",
-            {},
-            engine="wide",
-            is_for_people=True,
-        ),
-        Format(
-            "plain",
-            {
-                "simulate": Writer("plain", "columns"),
-            },
-            engine="plain",
-            is_for_people=True,
-        ),
-        Format(
-            "json",
-            dict.fromkeys(get_args(ReportKind), _JSON),
-            "as_json",
-            is_of_all=True,
-            has_conclusion=True,
-            has_notes=True,
-        ),
-        Format(
-            "yaml",
-            dict.fromkeys(get_args(ReportKind), _YAML),
-            "as_yaml",
-            is_of_all=True,
-            has_conclusion=True,
-            has_notes=True,
-        ),
-        Format(
-            "markdown",
-            dict.fromkeys(get_args(ReportKind), _MARKDOWN),
-            "markdown",
-            is_of_all=True,
-            has_conclusion=True,
-            has_notes=True,
-        ),
-        Format(
-            "name",
-            {
-                "simulate": Writer("names_only", "prints namespace/pod<TAB>node lines"),
-            },
-            engine="names_only",
-        ),
-        Format(
-            "csv",
-            {
-                "simulate": Writer("as_csv"),
-            },
-            engine="as_csv",
-        ),
-        Format("sarif", {}),
-        Format("junit", {}),
-        Format("github", {}),
-        Format("gitlab", {}),
-        Format("prometheus", {}),
+        Format("table", engine="terminal", is_for_people=True, has_conclusion=True),
+        Format("wide", engine="wide", is_for_people=True),
+        Format("plain", engine="plain", is_for_people=True),
+        Format("json", "as_json", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("yaml", "as_yaml", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("markdown", "markdown", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("name", engine="names_only"),
+        Format("csv", engine="as_csv"),
+        Format("sarif"),
+        Format("junit"),
+        Format("github"),
+        Format("gitlab"),
+        Format("prometheus"),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"
@@ -127,11 +69,6 @@ _ON_TERMINAL, _IN_PIPE = "table", "plain"
 def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
     """The format that is asked for, else the one that standard output calls for."""
     return FORMATS[name or (_ON_TERMINAL if is_terminal else _IN_PIPE)]
-
-
-def writers_for(kind: str) -> Mapping[str, Writer]:
-    """What writes ``kind`` of report, by the format's name, in the order of the help of -o."""
-    return {name: each.writers[kind] for name, each in FORMATS.items() if kind in each.writers}
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:

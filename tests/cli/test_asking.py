@@ -30,9 +30,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Snapshot, Any]]:
     found: list[tuple[Snapshot, Any]] = []
     ask = kubespread.ask
 
-    def noted(snapshot: Snapshot, question: Any, *others: Any) -> Any:
+    def noted(snapshot: Snapshot, question: Any, *others: Any, **more: Any) -> Any:
         found.append((snapshot, question))
-        return ask(snapshot, question, *others)
+        return ask(snapshot, question, *others, **more)
 
     monkeypatch.setattr(kubespread, "ask", noted, raising=False)
     return found

@@ -29,6 +29,7 @@ from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Instead
+from kubespread.questions.simulate.question import Simulate
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import Writer
@@ -54,7 +55,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
-    "after_edits", "after_steps", "ask", "simulate", "simulate_then",
+    "after_edits", "after_steps", "ask",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
 """Heeded by the program before there is a question."""
@@ -96,7 +97,8 @@ class Recorder:
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
         monkeypatch.setattr(check_answer, "write_baseline", self._noted("write_baseline"))
-        monkeypatch.setattr(Play, "instead", self._instead(Play.instead))
+        for asked in (Play, Simulate):
+            monkeypatch.setattr(asked, "instead", self._instead(asked.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         monkeypatch.setattr(answering, "write_page", lambda path, *_: self._noted("page")(path))
         monkeypatch.setattr(save, "save", self._noted("save"))
@@ -135,8 +137,8 @@ class Recorder:
         return question
 
     def _instead(self, ask: Callable[..., Instead | None]) -> Callable[..., Instead | None]:
-        def instead(asked: Play, *arguments: Any) -> Instead | None:
-            if asked.explain is None:
+        def instead(asked: Play | Simulate, *arguments: Any) -> Instead | None:
+            if not (asked.explain if isinstance(asked, Play) else asked.then):
                 return None
             self.log.append(("instead", asked, plain(arguments)))
             if "instead" not in self.answers:

@@ -123,7 +123,7 @@ WRONG = {
     "--then and --seed do not go together" + ONE_WORKLOAD: ["--seed", "1"],
     "--then and --require-placed do not go together" + ONE_WORKLOAD: ["--require-placed", "all"],
     "--then and --autoscaler do not go together" + ONE_WORKLOAD: ["--autoscaler", "ca"],
-    "-o name and --then do not go together": ["-o", "name"],
+    "--then and -o name do not go together: it is for table, plain, json, yaml, markdown, csv": ["-o", "name"],
     "--replicas max and --then do not go together": ["--replicas", "max"],
 }
 

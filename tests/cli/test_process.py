@@ -58,7 +58,7 @@ NOT_IMPORTED = {
     ),
     "a command imports no other, and no controllers where nothing is edited": (
         ["explain", POD, "-S", CLUSTER, "-o", "name"],
-        ["kubespread.cli.simulate", "kubespread.planner.world.world", "kubernetes", "rich.console"],
+        ["kubespread.questions.simulate.answer", "kubespread.planner.world.world", "kubernetes", "rich.console"],
     ),
 }
 

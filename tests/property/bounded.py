@@ -19,7 +19,7 @@ _FORKS.set_forkserver_preload(
         "kubespread.cli.asking",
         "kubespread.questions.explain.answer",
         "kubespread.library.opening",
-        "kubespread.library.simulating",
+        "kubespread.questions.simulate.answer",
     ]
 )
 

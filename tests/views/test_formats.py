@@ -98,7 +98,7 @@ def test_standard_output_decides_when_nobody_else_does(name: str | None, is_term
 
 
 def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FORMATS, "document", Format("document", {}, engine="names_only", is_of_all=True))
+    monkeypatch.setitem(FORMATS, "document", Format("document", "names_only", is_of_all=True))
     assert [*writers("explain")][-1] == "document"
     assert writers("explain")["document"].load()(EXPLAINED, Look()) == "n1\n"
     assert output_help(writers("explain")) == HELP["explain"]

@@ -117,8 +117,7 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
 
 def test_every_kind_of_report_has_somebody_who_tells_it() -> None:
     kinds = {document(answer_of(kind)).get("kind", "").removesuffix("List") for kind in ANSWERS}
-    told_beside = {question(name).report().__name__ for name in QUESTIONS} | {"SimulateReport"}
-    assert kinds <= told_beside
+    assert kinds <= {question(name).report().__name__ for name in QUESTIONS}
 
 
 class MadeUp(Report, frozen=True, kw_only=True):

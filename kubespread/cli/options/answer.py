@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from kubespread.cli.page import checked_target
-from kubespread.views.formats import ReportKind, Writer, output_help, writers_for
+from kubespread.views.formats import Writer, output_help
 
 
 class Color(StrEnum):
@@ -21,7 +21,7 @@ class Color(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """How an answer is given. Which formats -o takes is for a command to say, with `formats_of`."""
+    """How an answer is given. Which formats -o takes is for a command to say, with `formats_in`."""
 
     output: str | None = None
     html: Annotated[
@@ -39,13 +39,8 @@ class AnswerOptions:
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False
 
 
-def formats_of(kind: ReportKind) -> Mapping[str, Any]:
-    """The option of `AnswerOptions` that differs between commands: -o, with the formats that ``kind`` of report has."""
-    return formats_in(writers_for(kind))
-
-
 def formats_in(writers: Mapping[str, Writer]) -> Mapping[str, Any]:
-    """The same, where it is known what writes it."""
+    """The option of `AnswerOptions` that differs between commands: -o, with the formats that it is written in."""
     choices = StrEnum("Format", {name.upper(): name for name in writers})  # type: ignore[misc]  # from the registry
     option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(writers))
     return {"output": Annotated[choices | None, option]}

@@ -21,15 +21,6 @@ PodArgument = Annotated[
         "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
     ),
 ]
-PodsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[POD]...",
-        show_default=False,
-        help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
-        "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
-    ),
-]
 
 
 class WorkloadKeywords(TypedDict):

@@ -12,7 +12,6 @@ from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.revising import reviser
-from kubespread.library.simulating import SimulateOptions
 from kubespread.library.worlds import world_of
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.manner import Manner
@@ -23,6 +22,7 @@ from kubespread.questions.advise.replicas import Replicas, advise_replicas
 from kubespread.questions.advise.report import AdviseReport
 from kubespread.questions.question import asks
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.simulate.answer import SimulateOptions
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
 

@@ -19,7 +19,6 @@ from kubespread.kube.pod_requests import pod_requests
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import Resolved
-from kubespread.library.simulating import Posed, SimulateOptions, pose
 from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
@@ -28,6 +27,7 @@ from kubespread.planner.entries import Outcome
 from kubespread.planner.room import PODS, free
 from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.questions.advise.one_pod import Advised, advised, blank
+from kubespread.questions.simulate.answer import Posed, SimulateOptions, pose
 from kubespread.questions.simulate.placing import outcomes
 from kubespread.questions.simulate.posed import Question
 from kubespread.scheduler.building import framework

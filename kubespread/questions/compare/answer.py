@@ -18,7 +18,6 @@ from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import resolve
-from kubespread.library.simulating import simulate
 from kubespread.manifest.reading import display_name
 from kubespread.planner.reports.judged_nodes import NodeReport
 from kubespread.planner.reports.parts import ConstraintReport, letter
@@ -40,6 +39,7 @@ from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
 from kubespread.questions.scene import ask
+from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot

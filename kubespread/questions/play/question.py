@@ -13,6 +13,25 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
+FailOn = Annotated[
+    tuple[Literal["pending", "blocked", "nothing"], ...],
+    Option(
+        "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was "
+        "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
+        "'nothing': never.",
+        is_for_scripts=True,
+    ),
+]
+Deals = Annotated[
+    int | None,
+    Option(
+        "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
+        "where controllers pick among equal pods or nodes, else 1).",
+        metavar="N", least=1,
+    ),
+]  # fmt: skip
+
+
 class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     """Play a scenario step by step, and show what each step does to pods and their spread.
 
@@ -45,23 +64,8 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
         str | None,
         Option("Namespace of names without one, when the scenario sets none.", ("-n", "--namespace"), "NAME"),
     ] = None
-    fail_on: Annotated[
-        tuple[Literal["pending", "blocked", "nothing"], ...],
-        Option(
-            "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was "
-            "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
-            "'nothing': never.",
-            is_for_scripts=True,
-        ),
-    ] = ()
-    deals: Annotated[
-        int | None,
-        Option(
-            "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
-            "where controllers pick among equal pods or nodes, else 1).",
-            metavar="N", least=1,
-        ),
-    ] = None  # fmt: skip
+    fail_on: FailOn = ()
+    deals: Deals = None
     at: Annotated[
         int | None,
         Option(

@@ -271,7 +271,7 @@ class SimulateReport(QuestionReport, frozen=True, kw_only=True):
         loss = self.worst_loss[key]
         return self.running - loss.remaining - loss.least
 
-    def about(self, cluster: ClusterReference) -> SimulateReport:
+    def about(self, cluster: ClusterReference | None) -> SimulateReport:
         """The same answer, with the cluster it is about."""
         return msgspec.structs.replace(self, cluster=cluster)
 

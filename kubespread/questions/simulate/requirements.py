@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubespread.cli.options.counts import Keyed
+from kubespread.errors import UsageError
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.questions.simulate.report import SimulateReport
 
+Keyed = tuple[tuple[str, int], ...]
+"""Numbers by topology key; a key given twice is there twice."""
+_MAX_DIGITS = 9
 _NO_SUCH_LABEL = "no node has that label"
 
 
@@ -92,3 +95,14 @@ def _too_few_domains(report: SimulateReport, key: str, least: int) -> str | None
 def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | None:
     loss = report.worst_loss[key]
     return f"losing {loss.domain} leaves {loss.remaining}" if loss.remaining < least else None
+
+
+def keyed(option: str, texts: Sequence[str]) -> Keyed:
+    """``KEY=N``, as often as wanted. Raises UsageError."""
+    pairs = []
+    for text in texts:
+        key, _, number = text.partition("=")
+        if not key or not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS):
+            raise UsageError(f"invalid {option} {text!r}: expected KEY=N, such as topology.kubernetes.io/zone=1")
+        pairs.append((key, int(number)))
+    return tuple(pairs)

@@ -19,18 +19,17 @@ from kubespread.manifest.reading import STDIN
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.scene import ask
+from kubespread.questions.simulate.question import Simulate
 from kubespread.scenario.short import parse_then
 from kubespread.scenario.types import Apply, Named, Scenario, Step
 from kubespread.snapshot.snapshot import Snapshot
-
-_DEFAULT = Scheduler()
 
 
 def simulate_then(
     snapshot: Snapshot,
     pods: Sequence[PodGiven],
     steps: Sequence[str],
-    scheduler: Scheduler = _DEFAULT,
+    scheduler: Scheduler | None = None,
     *,
     replicas: int | None = None,
     name: str | None = None,
@@ -55,26 +54,37 @@ def simulate_then(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    before, _ = edited(snapshot, scheduler, namespace, preempts=preemption)
-    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    choosing = Choosing(name, namespace, recursive=recursive, one_only=True)
-    read = read_sources(pods, before, choosing, default)
+    asked = Simulate(
+        pods=tuple(pods), then=tuple(steps), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
+        settings=tuple(set), preemption=preemption, deals=deals,
+    )  # fmt: skip
+    return played(asked, snapshot, scheduler or Scheduler())
+
+
+def played(asked: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayReport:
+    """The workload is applied, and the steps after it are played."""
+    before, _ = edited(snapshot, scheduler, asked.namespace, preempts=asked.preemption)
+    default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    choosing, settings, replicas = asked.choosing, asked.settings, asked.desired
+    read = read_sources(asked.pods, before, choosing, default)
     if read.errors:
         raise read.errors[0]
     source = read.chosen(choosing, default)[0]
-    own_name = _workload_name(source, before, scheduler, choosing, set)
-    given = [pod for pod in pods if pod != STDIN]
-    if len(given) < len(pods):
+    own_name = _workload_name(source, before, scheduler, choosing, settings)
+    given = [pod for pod in asked.pods if pod != STDIN]
+    if len(given) < len(asked.pods):
         # Standard input was read just now, and cannot be read again.
         items = [item.data for manifest in read.manifests for item in manifest.items]
         given = [{"apiVersion": "v1", "kind": "List", "items": items}]
     workload = Named(own_name.kind, own_name.name, own_name.namespace if own_name.namespace != default else None)
     full_name = f"{own_name.namespace}/{own_name.kind}/{own_name.name}"
     chosen = None if isinstance(source, Reference) else full_name
-    asked = "" if replicas is None else f" --replicas {replicas}"
-    first = Step(f"apply {workload}{asked}", Apply(tuple(given), tuple(set), replicas, chosen))
-    scenario = Scenario((first, *(parse_then(text, workload) for text in steps)), preemption=preemption)
-    report = ask(snapshot, Play(scenario=scenario, namespace=default, deals=deals), scheduler)
+    wanted = "" if replicas is None else f" --replicas {replicas}"
+    first = Step(f"apply {workload}{wanted}", Apply(tuple(given), settings, replicas, chosen))
+    scenario = Scenario((first, *(parse_then(text, workload) for text in asked.then)), preemption=asked.preemption)
+    report = ask(
+        snapshot, Play(scenario=scenario, namespace=default, deals=asked.deals, fail_on=asked.fail_on), scheduler
+    )
     return msgspec.structs.replace(report, workload=full_name)
 
 

@@ -14,7 +14,6 @@ from kubespread.candidate.replicas import first_missing, replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.claimants import claimants_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved, resolve
@@ -23,10 +22,13 @@ from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import MAX_RUNS, Manner, Ties
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
 from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.questions.simulate.placing import simulate as simulate_queue
 from kubespread.questions.simulate.posed import Question
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.scheduler.cluster.change import Change
@@ -41,7 +43,6 @@ G = TypeVar("G", bound=PodGiven)
 
 MOST_REPLICAS = 50_000
 """That are asked for: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000 pods."""
-_DEFAULT = Scheduler()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,30 +113,56 @@ def pose(
     return Posed(asked, questions, cluster, replace(options.manner, keys=keys))
 
 
-def simulate_workloads(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
-) -> tuple[SimulateReport, ...]:
-    runs = options.manner.runs
-    if not 1 <= runs <= MAX_RUNS:
-        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {runs}")
-    check_deals(options.manner.deals)
-    posed = pose(pods, replicas, snapshot, scheduler, options)
-    asked, questions, cluster = posed.asked, posed.questions, posed.cluster
+def answer(asked: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
+    """All workloads that are asked about, placed in one queue; raises the first refusal where nobody is told of it."""
+    if not 1 <= asked.runs <= MAX_RUNS:
+        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {asked.runs}")
+    check_deals(asked.deals)
+    required = asked.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
+    options = SimulateOptions(
+        choosing=asked.choosing,
+        settings=asked.settings,
+        until_full=asked.as_many_as_fit,
+        from_scratch=asked.from_scratch,
+        autoscaler=_autoscaler(asked.autoscaler, asked.node_groups),
+        node_groups=asked.node_groups,
+        gang=asked.gang,
+        same=asked.same,
+        manner=Manner(
+            asked.ties,
+            asked.seed,
+            asked.runs,
+            asked.deals,
+            preempts=asked.preemption,
+            tells_preemption=asked.tells_preemption,
+            keys=(*asked.keys, *required.keys),
+            on_progress=scene.on_progress,
+            sample=asked.sample,
+        ),
+        on_refused=scene.on_refused,
+    )
+    reports = _placed(asked, scene, options)
+    return tuple(map(required.judged, reports)) if required.is_any else reports
+
+
+def _placed(asked: Simulate, scene: Scene, options: SimulateOptions) -> tuple[SimulateReport, ...]:
+    scheduler = scene.scheduler
+    posed = pose(asked.pods, asked.desired, scene.snapshot, scheduler, options)
+    resolved, questions, cluster = posed.asked, posed.questions, posed.cluster
     reports = simulate_queue(
-        cluster, questions, posed.manner, lambda: world_of(asked.snapshot, scheduler, assumed=cluster.assumed)
+        cluster, questions, posed.manner, lambda: world_of(resolved.snapshot, scheduler, assumed=cluster.assumed)
     )
     if options.autoscaler is not None:
-        simulated = list(map(Simulated, asked.candidates, questions, reports))
-        world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(asked.snapshot, options.autoscaler, options.node_groups)
+        simulated = list(map(Simulated, resolved.candidates, questions, reports))
+        world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
+        groups = groups_of(resolved.snapshot, options.autoscaler, options.node_groups)
         reports = with_autoscaling(world, simulated, options.autoscaler, groups)
         cluster.assume(world.assumed)
-    reference = cluster_reference(snapshot)
     return tuple(
-        _with_random_ties(report, asked.version)
-        .about(reference)
-        .with_gaps((*asked.gaps_of(candidate), *pod_group_gaps(asked)))
-        for report, candidate in zip(reports, asked.candidates, strict=True)
+        _with_random_ties(report, resolved.version)
+        .about(scene.source)
+        .with_gaps((*resolved.gaps_of(candidate), *pod_group_gaps(resolved)))
+        for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
 
 
@@ -228,11 +255,12 @@ def simulate(
 ) -> tuple[SimulateReport, ...]: ...  # fmt: skip
 
 
+@asks(Simulate)
 def simulate(
     snapshot: Snapshot,
     pods: PodGiven | list[G] | tuple[G, ...],
     replicas: int | None = None,
-    scheduler: Scheduler = _DEFAULT,
+    scheduler: Scheduler | None = None,
     *,
     until_full: bool = False,
     from_scratch: bool = False,
@@ -264,63 +292,18 @@ def simulate(
     that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
     running one takes those away first.
 
-    - ``until_full``: place as many as fit instead of a number.
-    - ``from_scratch``: also re-place the replicas already running.
-    - ``ties``: how equal scores are broken: ``"scheduler"`` (kube-scheduler's own order) or ``"name"`` (by node name).
-    - ``seed``: break ties at random with this seed instead.
-    - ``sample``: score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore) instead of
-      all that fit, each search going on where the last one ended.
-    - ``runs``: the number of runs, 1 to 10,000: with the seeds that follow, or with ``sample`` and no seed from nodes
-      evenly apart.
-    - ``deals``: how often a rollout or fewer replicas are played, with equal pods and nodes dealt anew each time, 1 or
-      more (default: 8 where controllers delete some of several equal pods, fewer where very many pods move, else 1).
-    - ``keys``: topology keys to report about besides those of the constraints, zone and hostname.
-    - ``preemption``: False: replicas that fit nowhere do not evict pods of lower priority, as they do otherwise where
-      a number of replicas is asked for; True: also say why that does not help, where it helps none of them.
-    - ``autoscaler``: let ``"ca"`` (cluster-autoscaler) or ``"karpenter"`` add nodes for replicas that find none.
-    - ``node_groups``: which groups of nodes may grow: the path of a NodeGroups file, or the groups (default: those that
-      the cluster's objects tell of).
-    - ``gang``: place so many replicas at once or none of them, 1 or more; ``replicas`` is a multiple of it, placed one
-      gang after another (default: one gang).
-    - ``same``: a topology key of which all members of a gang share a value: ``"zone"``.
-    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
-    - ``namespace``: the namespace to use when the manifest sets none.
-    - ``selector``: labels of the workloads to place, as kubectl's ``-l`` has them (default: any labels).
-    - ``recursive``: read directories with those below them.
-    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
-    - ``set``: fields to change before pods are admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
-    - ``on_progress``: called now and then with the number of replicas placed so far.
-    - ``on_refused``: called with each workload that the API server would not take while the others are placed; without
-      it the first one raises.
+    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
+    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    options = SimulateOptions(
-        choosing=Choosing(name, namespace, selector, recursive=recursive, template_path=template_path),
-        settings=set,
-        until_full=until_full,
-        from_scratch=from_scratch,
-        autoscaler=_autoscaler(autoscaler, node_groups),
-        node_groups=node_groups,
-        gang=gang,
-        same=same,
-        manner=Manner(
-            ties,
-            seed,
-            runs,
-            deals,
-            preempts=preemption is not False,
-            tells_preemption=bool(preemption),
-            keys=keys,
-            on_progress=on_progress,
-            sample=sample,
-        ),
-        on_refused=on_refused,
-    )
-    is_one = not isinstance(pods, list | tuple)
-    several = [pods] if not isinstance(pods, list | tuple) else pods
-    reports = simulate_workloads(several, replicas, snapshot, scheduler, options)
-    if is_one and len(reports) > 1:
-        names = ", ".join(report.subject for report in reports)
-        raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
-    return reports[0] if is_one else reports
+    asked = Simulate(
+        pods=tuple(pods) if isinstance(pods, list | tuple) else (pods,), replicas=replicas, until_full=until_full,
+        from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
+        preemption=preemption is not False, tells_preemption=bool(preemption),
+        autoscaler=autoscaler,  # type: ignore[arg-type]  # what is none is found when it is asked
+        node_groups=node_groups, gang=gang, same=same, named=name, namespace=namespace, selector=selector,
+        recursive=recursive, template_path=template_path, settings=tuple(set),
+    )  # fmt: skip
+    reports = ask(snapshot, asked, scheduler, on_progress, on_refused)
+    return reports if isinstance(pods, list | tuple) else asked.alone(reports)

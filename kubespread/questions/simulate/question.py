@@ -1,0 +1,233 @@
+"""What is asked of replicas that are placed one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from kubespread.errors import UsageError
+from kubespread.questions.play.question import Deals, FailOn
+from kubespread.questions.question import Instead, Option, PodQuestion, Preemption, Workloads
+
+if TYPE_CHECKING:
+    from kubespread.candidate.sources import Choosing
+    from kubespread.library.deciding import Scheduler
+    from kubespread.questions.scene import Scene
+    from kubespread.questions.simulate.report import SimulateReport
+    from kubespread.questions.simulate.requirements import Requirements
+    from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.look import Look
+
+_AUTOSCALING = "Autoscaling"
+
+
+class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
+    """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
+
+    Several workloads are placed by priority, then in the order given, each with the earlier ones already in the
+    cluster. A workload already in the cluster is scaled up from the replicas it has. Ties go to the first node in
+    kube-scheduler's own order, as far as it can be known; --seed and --runs show the other possible outcomes.
+
+    \b
+    Examples:
+      kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
+      kubespread simulate deploy/web --replicas 30 --require-placed all
+      kubespread simulate web.yaml --until-full -S cluster.json.gz
+      kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
+      kubespread simulate --all -A --from-scratch
+      kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
+      kubespread simulate job/train --gang 8 --same topology.kubernetes.io/zone
+      kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
+      helm template shop ./chart | kubespread simulate --require-placed all
+      kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
+    """
+
+    name = "simulate"
+    summary = "Place replicas as kube-scheduler would; show what stops them."
+    yes, no = "all replicas are placed and requirements hold", "some are not, or a requirement fails"
+    doing = "placing replicas"
+    outputs = {
+        "table": "a picture",
+        "plain": "columns",
+        "name": "prints namespace/pod<TAB>node lines",
+        "csv": "",
+    }
+    is_watched = True
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Workloads(
+            "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
+            "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]...",
+        ),
+    ]
+    selector: Annotated[
+        str,
+        Option(
+            "Place the workloads with these labels (app=web,tier!=db); without a manifest those of the cluster.",
+            ("-l", "--selector"), "LABELS",
+        ),
+    ] = ""  # fmt: skip
+    replicas: Annotated[
+        int | Literal["max"] | None,
+        Option("Desired replicas, or 'max': as many as fit (default: the workload's own).", metavar="N", least=0),
+    ] = None
+    until_full: Annotated[bool, Option("The same as --replicas max; nothing is preempted for them.")] = False
+    from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
+    ties: Annotated[
+        Literal["scheduler", "name"],
+        Option("How to break ties between equal scores: kube-scheduler's own order, or node name."),
+    ] = "scheduler"
+    seed: Annotated[int | None, Option("Break ties at random, seeded with N.", metavar="N")] = None
+    sample: Annotated[
+        bool,
+        Option("Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit."),
+    ] = False
+    runs: Annotated[
+        int,
+        Option(
+            "Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the "
+            "range.",
+            metavar="K", least=1,
+        ),
+    ] = 1  # fmt: skip
+    keys: Annotated[
+        tuple[str, ...],
+        Option("Further topology keys to report about.", is_typed=False),
+    ] = ()
+    tells_preemption: Annotated[
+        bool,
+        Option(
+            "Also say why preemption does not help, where it helps no replica.", ("--preemption",), heading="Scheduler"
+        ),
+    ] = False
+    preemption: Preemption = True
+    autoscaler: Annotated[
+        Literal["ca", "karpenter"] | None,
+        Option(
+            "Let cluster-autoscaler or Karpenter add nodes for replicas that find none.", heading=_AUTOSCALING
+        ),
+    ] = None  # fmt: skip
+    node_groups: Annotated[
+        str | Any | None,
+        Option(
+            "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
+            metavar="FILE", heading=_AUTOSCALING, is_path=True,
+        ),
+    ] = None  # fmt: skip
+    gang: Annotated[
+        int | None,
+        Option(
+            "Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.",
+            metavar="N", least=1,
+        ),
+    ] = None  # fmt: skip
+    same: Annotated[
+        str | None,
+        Option(
+            "With --gang, place all members in one domain of this topology key, and show each domain's verdict.",
+            metavar="KEY",
+        ),
+    ] = None  # fmt: skip
+    then: Annotated[
+        tuple[str, ...],
+        Option(
+            "Apply the workload to the cluster, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or "
+            "an edit (fail=zone=a, 'drain NODE --ignore-daemonsets'). Played in order.",
+            metavar="STEP", is_path=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
+        ),
+    ] = ()  # fmt: skip
+    fail_on: FailOn = ()
+    deals: Deals = None
+    require_placed: Annotated[
+        int | Literal["all"] | None,
+        Option("Fail unless N replicas (or all) are placed.", metavar="N|all", least=0, is_for_scripts=True),
+    ] = None
+    max_skew: Annotated[
+        tuple[str, ...],
+        Option("Fail if the final skew across KEY exceeds N.", metavar="KEY=N", is_for_scripts=True),
+    ] = ()
+    min_domains: Annotated[
+        tuple[str, ...],
+        Option("Fail unless replicas use at least N KEY domains.", metavar="KEY=N", is_for_scripts=True),
+    ] = ()
+    survive: Annotated[
+        tuple[str, ...],
+        Option(
+            "Fail unless N replicas survive the loss of any one KEY domain.", metavar="KEY=N", is_for_scripts=True
+        ),
+    ] = ()  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for requirements that are none, and for as many as fit with steps after them."""
+        _ = self.requirements
+        if self.then and self.as_many_as_fit:
+            raise UsageError("--replicas max and --then do not go together")
+
+    @property
+    def as_many_as_fit(self) -> bool:
+        return self.until_full or self.replicas == "max"
+
+    @property
+    def desired(self) -> int | None:
+        """The number of replicas that is asked for, if any."""
+        return None if self.replicas == "max" else self.replicas
+
+    @property
+    def requirements(self) -> Requirements:
+        from kubespread.questions.simulate.requirements import Requirements, keyed
+
+        return Requirements(
+            placed=None if self.require_placed == "all" else self.require_placed,
+            all_placed=self.require_placed == "all",
+            max_skew=keyed("--max-skew", self.max_skew),
+            min_domains=keyed("--min-domains", self.min_domains),
+            survive=keyed("--survive", self.survive),
+        )
+
+    @property
+    def requires(self) -> bool:
+        return self.requirements.is_any
+
+    @classmethod
+    def report(cls) -> type[SimulateReport]:
+        from kubespread.questions.simulate.report import SimulateReport
+
+        return SimulateReport
+
+    def answer(self, scene: Scene) -> tuple[SimulateReport, ...]:
+        """A report for each workload, in the order given."""
+        from kubespread.questions.simulate.answer import answer
+
+        return answer(self, scene)
+
+    def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
+        return [(f"{each.pod.namespace}/{each.subject}: " if len(answer) > 1 else "", each) for each in answer]
+
+    def alone(self, answer: Sequence[SimulateReport]) -> SimulateReport:
+        if len(answer) > 1:
+            names = ", ".join(report.subject for report in answer)
+            raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
+        return answer[0]
+
+    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+        """What becomes of the workload in the steps after it."""
+        if not self.then:
+            return None
+        from kubespread.questions.simulate.then import played
+
+        report = played(self, snapshot, scheduler)
+        return Instead("play", snapshot, report, is_yes=True if self.fail_on else None)
+
+    def shown(self, look: Look) -> Look:
+        return replace(look, in_full=look.in_full or self.named is not None)
+
+    @property
+    def choosing(self) -> Choosing:
+        return replace(super().choosing, selector=self.selector, one_only=bool(self.then))
+
+    @property
+    def makes_room(self) -> bool:
+        return self.preemption
