@@ -14,8 +14,8 @@ from pathlib import Path
 from bench.measuring import PROGRAM, against, seconds
 from bench.workloads import running
 from kubespread import Scheduler, Snapshot
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import apply
+from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.text import parse
 
 WORKLOADS = 1_000

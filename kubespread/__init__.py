@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library.deciding import Scheduler
-    from kubespread.library.opening import after_edits, connect, load
     from kubespread.questions.advise.answer import advise
     from kubespread.questions.advise.report import AdviseReport
     from kubespread.questions.audit.answer import audit
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.map.answer import topology_map
     from kubespread.questions.map.report import TopologyMap
+    from kubespread.questions.opening import after_edits, connect, load
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.play.answer import after_steps, play
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.answer import simulate
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.questions.simulate.then import simulate_then
@@ -115,7 +115,7 @@ _HOMES = {
     "RemovableReport": "kubespread.questions.removable.report",
     "RuleReport": "kubespread.questions.check.report",
     "Scenario": "kubespread.scenario.types",
-    "Scheduler": "kubespread.library.deciding",
+    "Scheduler": "kubespread.questions.scheduler",
     "Side": "kubespread.questions.compare.answer",
     "SimulateReport": "kubespread.questions.simulate.report",
     "Snapshot": "kubespread.snapshot.snapshot",
@@ -125,12 +125,12 @@ _HOMES = {
     "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
     "advise": "kubespread.questions.advise.answer",
-    "after_edits": "kubespread.library.opening",
+    "after_edits": "kubespread.questions.opening",
     "after_steps": "kubespread.questions.play.answer",
     "ask": "kubespread.questions.scene",
     "capacity": "kubespread.questions.capacity.answer",
-    "connect": "kubespread.library.opening",
-    "load": "kubespread.library.opening",
+    "connect": "kubespread.questions.opening",
+    "load": "kubespread.questions.opening",
     "rule": "kubespread.questions.check.answer",
     "rules": "kubespread.questions.check.answer",
     "simulate_then": "kubespread.questions.simulate.then",

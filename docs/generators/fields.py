@@ -20,9 +20,9 @@ import msgspec
 from msgspec import Struct
 
 from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
-from kubespread.planner.reports.details import Detail
 from kubespread.questions.schema import FILES
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.details import Detail
 
 _BETWEEN = re.compile(r"(?P<opening><!-- fields of (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _DETAILS = get_args(Detail)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kubespread import Scheduler, __version__
+from kubespread.assistants.arguments import schema
 from kubespread.assistants.bounding import LEFT_OUT, SCHEMA
 from kubespread.assistants.cluster import Cluster
-from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import Tool, tools
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.planner.reports.parts import Report
 from kubespread.questions.schema import schema as report_schema
+from kubespread.reports.parts import Report
 from kubespread.snapshot.live.redaction import masked
 
 if TYPE_CHECKING:

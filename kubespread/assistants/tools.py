@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import kubespread
-from kubespread.assistants import questions
+from kubespread.assistants import arguments as tool_arguments
+from kubespread.assistants.arguments import Question, arguments_of, asked_by, description_of
 from kubespread.assistants.bounding import bounded
-from kubespread.assistants.questions import Question, arguments_of, asked_by, description_of
-from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
+from kubespread.reports.parts import Report
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -29,7 +29,7 @@ class Tool:
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        asked = questions.asked(self.question, arguments)
+        asked = tool_arguments.asked(self.question, arguments)
         report = self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked)
         return bounded(report.to_dict(), asked.limit)
 

@@ -14,7 +14,7 @@ from kubespread.config.layers import settings
 from kubespread.config.settings import KEYS
 
 if TYPE_CHECKING:
-    from kubespread.planner.reports.configuration import Configuration
+    from kubespread.reports.configuration import Configuration
 
 
 class Action(StrEnum):
@@ -64,7 +64,7 @@ def config(
 
 
 def _configuration(*, files: bool) -> Configuration:
-    from kubespread.planner.reports.configuration import Configuration, ConfiguredKey
+    from kubespread.reports.configuration import Configuration, ConfiguredKey
 
     found = settings(os.environ, files=files)
     return Configuration(

@@ -10,7 +10,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.versions import KubeVersion
 from kubespread.lint.case import Case
 from kubespread.lint.trial import PodChange, with_constraint
-from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 
 BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
 _GATE = "MatchLabelKeysInPodTopologySpread"

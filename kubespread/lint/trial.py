@@ -26,8 +26,8 @@ from kubespread.planner.constraint_counts import counted_constraints
 from kubespread.planner.entries import Entry, Outcome
 from kubespread.planner.queue import place
 from kubespread.planner.rehearsal import rehearse
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world.pod_book import key_of
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -21,10 +21,10 @@ from kubespread.planner.advise.families.new_nodes import new_nodes
 from kubespread.planner.advise.families.taints import untaints
 from kubespread.planner.advise.search import Found, Trials, combined, search_least
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.parts import letter
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.check.report import Remedy
+from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.types import Edit
 
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000

@@ -17,8 +17,8 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.planner.bars_of_nodes import SELECTION, complaint, listed, named, selected_nowhere, selection
 from kubespread.planner.near_keys import near_key
-from kubespread.planner.reports.parts import letter
-from kubespread.planner.reports.reason_words import ReasonWords, words_of
+from kubespread.reports.parts import letter
+from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate

@@ -12,7 +12,7 @@ from kubespread.kube.selector import Requirement, Selector, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import CORDON_TAINT_KEY
-from kubespread.planner.reports.reason_words import ReasonWords, words_of
+from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH

@@ -10,7 +10,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import controller_of
 from kubespread.kube.versions import KubeVersion
-from kubespread.planner.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport
+from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.plugin import State

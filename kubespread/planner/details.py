@@ -10,7 +10,7 @@ import msgspec
 
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.resource_names import is_hugepages
-from kubespread.planner.reports.details import Detail, ResourceDetail
+from kubespread.reports.details import Detail, ResourceDetail
 from kubespread.scheduler.causes import Cause, Causes, ShortResource
 from kubespread.scheduler.evaluation import Evaluation
 

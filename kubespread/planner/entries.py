@@ -14,9 +14,9 @@ from kubespread.planner.claims import Replicas, to_create
 from kubespread.planner.constraint_counts import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.preempting import Preempted, Preemptions
-from kubespread.planner.reports.gang import GangReport
-from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.world.pod_book import PodKey
+from kubespread.reports.gang import GangReport
+from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.labels import Mask

@@ -14,7 +14,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.reports.parts import LookAhead
+from kubespread.reports.parts import LookAhead
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing

@@ -20,13 +20,13 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.living import LivingCluster
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.owners import Made
 from kubespread.planner.world.surroundings import Surroundings
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate

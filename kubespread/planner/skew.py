@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.reports.parts import ConstraintReport
 
 
 def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:

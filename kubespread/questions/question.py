@@ -12,8 +12,8 @@ import msgspec
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.controllers.drain import DrainFlags
-    from kubespread.library.deciding import Scheduler
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 

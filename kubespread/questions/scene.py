@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
-from kubespread.library.asked_cluster import cluster_reference
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
-from kubespread.library.resolving import source_gaps
-from kubespread.planner.reports.parts import ClusterReference
+from kubespread.questions.asked_cluster import cluster_reference
+from kubespread.questions.editing import edited
+from kubespread.questions.resolving import source_gaps
+from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.parts import ClusterReference
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
-    from kubespread.library.workloads_asked import WorkloadsAsked
     from kubespread.planner.world.pod_book import PodKey
     from kubespread.planner.world.world import World
+    from kubespread.questions.workloads_asked import WorkloadsAsked
 
 OnProgress = Callable[[int], None]
 OnRefused = Callable[[KubespreadError], None]
@@ -93,7 +93,7 @@ class Scene:
     def world(self) -> World:
         """The same cluster as it lives on. Raises UsageError."""
         # Most questions ask of the cluster as it stands, and need none.
-        from kubespread.library.worlds import world_of
+        from kubespread.questions.worlds import world_of
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.reports.configuration import Configuration
-from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.questions.registry import QUESTIONS, question
+from kubespread.reports.configuration import Configuration
+from kubespread.reports.parts import API_VERSION, Report
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.reports.judged_nodes import NodeConstraint, ScoreDetail
-from kubespread.planner.reports.parts import letter as letter
+from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
+from kubespread.reports.parts import letter as letter
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
+from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
 from kubespread.views.phrases import policies
 from kubespread.views.sheet import Tone
 from kubespread.views.view import Bar, Bars

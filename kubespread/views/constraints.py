@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
+from kubespread.reports.parts import ConstraintReport, Domain, letter
 from kubespread.views.layout import DIM, HEAD, Column, Line, cell, tabulated, wrapped
 from kubespread.views.phrases import policies
 from kubespread.wording import EMPTY, short_key

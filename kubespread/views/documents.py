@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.reports.parts import API_VERSION, Report
 
 Answer = Report | Sequence[Report]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import ClusterReference, ConstraintReport
+from kubespread.reports.parts import ClusterReference, ConstraintReport
 from kubespread.wording import age
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.parts import Report
 from kubespread.views.sheet import Row, Table
 from kubespread.views.view import View, beside
 

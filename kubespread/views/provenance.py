@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.parts import ClusterReference
+from kubespread.reports.parts import ClusterReference
 from kubespread.views.layout import DIM, Cell, Line, cell, width_of, wrapped
 from kubespread.views.phrases import cluster_phrase
 

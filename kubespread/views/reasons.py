@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubespread.planner.reports.details import CordonDetail, TaintDetail
-from kubespread.planner.reports.judged_nodes import Rejection
-from kubespread.planner.reports.reason_words import words_of
+from kubespread.reports.details import CordonDetail, TaintDetail
+from kubespread.reports.judged_nodes import Rejection
+from kubespread.reports.reason_words import words_of
 
 SPREAD_PLUGIN = "PodTopologySpread"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
+from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.look import Look

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Protocol, TypeVar
 
-from kubespread.planner.reports.parts import ClusterReference
+from kubespread.reports.parts import ClusterReference
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import DIM, GAP, HEAD, Cell, Column, Line, cell, wrapped, written
 from kubespread.views.look import Look

@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
+from kubespread.assistants.arguments import schema
 from kubespread.assistants.bounding import bounded
 from kubespread.assistants.cluster import Cluster
-from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import tools
 from kubespread.questions.question import Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question

@@ -7,7 +7,7 @@ import pytest
 import kubespread
 from kubespread.candidate.sources import Choosing
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.library.resolving import resolve
+from kubespread.questions.resolving import resolve
 from tests.builders import Data, hosts, owned_by
 
 TEMPLATE: Data = {"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}

@@ -19,7 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kubespread.cli.main import main
-from kubespread.library import deciding
+from kubespread.questions import scheduler as deciding
 from kubespread.snapshot.live import redaction
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import kubespread
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.sides import AfterOptions
-from kubespread.library import opening
+from kubespread.questions import opening
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 
 SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.library import opening
+from kubespread.questions import opening
 from tests.cli.support import CLUSTER, POD, run
 
 FIVE_VIOLATIONS = """\

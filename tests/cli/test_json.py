@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import kubespread
-from kubespread.planner.reports.parts import Report
 from kubespread.questions.schema import FILES
+from kubespread.reports.parts import Report
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 AUDITED = str(FIXTURES / "clusters" / "audit.yaml")

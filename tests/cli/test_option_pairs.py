@@ -24,12 +24,12 @@ from kubespread.cli.options import pairs
 from kubespread.cli.options.ordered import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
-from kubespread.planner.reports.parts import QuestionReport
 from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Instead
 from kubespread.questions.simulate.question import Simulate
+from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import Writer

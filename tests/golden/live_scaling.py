@@ -9,11 +9,11 @@ import msgspec
 
 from kubespread import Snapshot
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.world import World
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import world_of
 from tests.builders import node
 from tests.golden.cases import Data, Difference, Recorded
 

@@ -8,8 +8,8 @@ from typing import Any
 import kubespread
 from kubespread.candidate.sources import Choosing
 from kubespread.errors import KubespreadError
-from kubespread.library.resolving import resolve
 from kubespread.questions.explain.answer import explained as explain_pod
+from kubespread.questions.resolving import resolve
 from tests.golden.cases import Data, Difference, Recorded
 
 _INVALID_SCORE = "returns an invalid score"

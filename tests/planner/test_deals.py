@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
-from kubespread.planner.reports.parts import Dealt
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.parts import Dealt
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import hard, hosts

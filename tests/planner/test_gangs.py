@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.planner.reports.gang import GangSearch
+from kubespread.reports.gang import GangSearch
 from tests.builders import Data, hard, hosts, node, owned_by, owner, pod
 from tests.gangs import rack_node, taken
 from tests.storage import claim, on_host, storage_class, volume

@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from kubespread import Side, Snapshot
-from kubespread.planner.reports.parts import QuestionReport
+from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot.edits.text import parse
 from tests.builders import hard, hosts, taint
 from tests.planner.world.clusters import deployment

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import RemovableReport, Scheduler, Snapshot, UsageError
 from kubespread.controllers.drain import DrainFlags
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.world import World
 from kubespread.questions.removable.answer import violated
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.playing import Removed, remove
+from kubespread.questions.worlds import world_of
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
 from tests.planner.world.clusters import budget, daemon_set, deployment, stateful_set
 

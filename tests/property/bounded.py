@@ -18,7 +18,7 @@ _FORKS.set_forkserver_preload(
     [
         "kubespread.cli.asking",
         "kubespread.questions.explain.answer",
-        "kubespread.library.opening",
+        "kubespread.questions.opening",
         "kubespread.questions.simulate.answer",
     ]
 )

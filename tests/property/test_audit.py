@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 
 import kubespread
 from kubespread import AuditReport, Scheduler
-from kubespread.library.worlds import world_of
 from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding
+from kubespread.questions.worlds import world_of
 from tests.builders import Data
 from tests.property.rolling import HOSTNAME, ZONE, clusters
 from tests.property.workloads_on_nodes import snapshot_of

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import RebalanceReport, Scheduler, Snapshot
 from kubespread.kube.pod_status import is_active
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.report import RebalancedConstraint
+from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.types import EvictPod
 from tests.builders import Data, hard, node, pod, soft
 from tests.planner.world.clusters import budget, deployment, stateful_set

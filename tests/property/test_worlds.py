@@ -16,13 +16,13 @@ from kubespread.controllers.disruption import budget_status
 from kubespread.controllers.scales import ClusterScales
 from kubespread.errors import UsageError
 from kubespread.kube.pod_status import is_active, is_terminating
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.world import World
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.text import parse
 from tests.builders import Data, hard, node, pod, soft, taint

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
-from kubespread.library.editing import edited
+from kubespread.questions.editing import edited
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.planner.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated
 
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
 from kubespread.questions.question import Option, Question
 from kubespread.questions.scene import Scene
+from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
 from kubespread.views.sheet import Column, Sheet, Tone, count
 from kubespread.views.view import View, about
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.planner.details import _DETAIL_OF, details_of
-from kubespread.planner.reports.details import Detail, rounded
+from kubespread.reports.details import Detail, rounded
 from kubespread.scheduler import causes
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework

@@ -16,13 +16,13 @@ import kubespread
 from kubespread.kube.api.autoscaling import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
-from kubespread.library.worlds import world_of
 from kubespread.node_groups.choosing import node_pool_group
 from kubespread.node_groups.types import NodeGroup
 from kubespread.planner.autoscaling import karpenter
 from kubespread.planner.autoscaling.templates import zone_groups
-from kubespread.planner.reports.autoscaling import ScalingLoop
 from kubespread.planner.world.world import World
+from kubespread.questions.worlds import world_of
+from kubespread.reports.autoscaling import ScalingLoop
 from tests.builders import hard, pod, soft
 from tests.planner.autoscaling.clusters import ZONE, machine, typed
 from tests.suites.tables import labels

@@ -16,7 +16,7 @@ import pytest
 
 import kubespread
 from kubespread.kube.versions import LATEST
-from kubespread.planner.reports.details import PodAntiAffinityDetail
+from kubespread.reports.details import PodAntiAffinityDetail
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Prepared

@@ -12,8 +12,8 @@ import msgspec
 
 import kubespread
 from kubespread import Scheduler, Side
-from kubespread.planner.reports.parts import ClusterReference
 from kubespread.questions.compare.report import CompareReport
+from kubespread.reports.parts import ClusterReference
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data

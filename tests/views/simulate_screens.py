@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 import kubespread
-from kubespread.planner.reports.parts import ClusterReference
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.parts import ClusterReference
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, owner, pod, soft

@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import AdviseReport
-from kubespread.planner.reports.advise import Advice, NotEnough, not_enough, untried
+from kubespread.reports.advise import Advice, NotEnough, not_enough, untried
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster

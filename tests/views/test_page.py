@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.planner.reports.parts import Report
 from kubespread.questions.registry import QUESTIONS, question
+from kubespread.reports.parts import Report
 from kubespread.views.documents import document
 from kubespread.views.page.writing import write_page
 from kubespread.views.registry import view_of

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from rich.cells import cell_len
 
-from kubespread.planner.reports.parts import LookAhead
 from kubespread.questions.simulate.report import SimulateReport, alternatives
+from kubespread.reports.parts import LookAhead
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.views.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered

@@ -10,7 +10,7 @@ import typer
 from kubespread.cli.options import spelling
 
 if TYPE_CHECKING:
-    from kubespread.library.deciding import Scheduler
+    from kubespread.questions.scheduler import Scheduler
 
 
 @dataclass(frozen=True, slots=True)

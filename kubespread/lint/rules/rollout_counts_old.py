@@ -39,8 +39,8 @@ from kubespread.lint.phrases import by_domain, counted, short_key
 from kubespread.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
-from kubespread.planner.reports.rollout import RevisionSkew, RolloutReport
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.rollout import RevisionSkew, RolloutReport
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

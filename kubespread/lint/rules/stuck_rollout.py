@@ -38,8 +38,8 @@ from kubespread.lint.phrases import counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.rehearsal import stall_at_once
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.plugin import SchedulingError
 
 

@@ -13,7 +13,7 @@ from kubespread.planner.advise.families.new_nodes import ADD_NODE
 from kubespread.planner.advise.families.taints import UNTAINT
 from kubespread.planner.advise.search import Found, Trials, combined, search
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.advise import COMBINATION, Advice, Costly, NotEnough, Suggestion
+from kubespread.reports.advise import COMBINATION, Advice, Costly, NotEnough, Suggestion
 from kubespread.snapshot.edits.types import Edit
 
 _INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})

@@ -8,7 +8,7 @@ from kubespread.planner.advise.candidates import OF_CONSTRAINTS
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.advise import Advice
+from kubespread.reports.advise import Advice
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 

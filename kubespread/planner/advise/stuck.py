@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.versions import KubeVersion
-from kubespread.planner.reports.parts import letter
+from kubespread.reports.parts import letter
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Fixed

@@ -12,16 +12,16 @@ from kubespread.planner.autoscaling import cluster_autoscaler, karpenter
 from kubespread.planner.autoscaling.least import Search, unfit
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.templates import ZoneGroup, zone_groups
-from kubespread.planner.reports.autoscaling import (
+from kubespread.planner.world.daemons import daemon_templates
+from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.world import World
+from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
     NodeGroupState,
     ScalingLoop,
     UnhelpedPods,
 )
-from kubespread.planner.world.daemons import daemon_templates
-from kubespread.planner.world.reporting import name_of, workload_of, workload_text
-from kubespread.planner.world.world import World
 from kubespread.wording import count_of
 
 Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]

@@ -15,8 +15,8 @@ from kubespread.planner.autoscaling.growing import helps
 from kubespread.planner.autoscaling.pending import PodGroup
 from kubespread.planner.autoscaling.scaling_up import Decision
 from kubespread.planner.autoscaling.templates import ZoneGroup
-from kubespread.planner.reports.autoscaling import ScalingLoop
 from kubespread.planner.world.world import World
+from kubespread.reports.autoscaling import ScalingLoop
 
 NOT_MODELLED = (
     "cluster-autoscaler: expanders other than least-waste, balancing of similar node groups, priorities below its "

@@ -21,9 +21,9 @@ from kubespread.planner.autoscaling.possible_domains import Spread, spreads
 from kubespread.planner.autoscaling.preferences import Stage, stages
 from kubespread.planner.autoscaling.scaling_up import Decision
 from kubespread.planner.autoscaling.templates import ZoneGroup
-from kubespread.planner.reports.autoscaling import ScalingLoop
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread

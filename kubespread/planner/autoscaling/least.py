@@ -11,8 +11,8 @@ from kubespread.planner.autoscaling.growing import GrowingCluster, verdict_on
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.scaling_up import is_daemons, scale_up
 from kubespread.planner.autoscaling.templates import ZoneGroup
-from kubespread.planner.reports.autoscaling import GroupLeast, GroupNodes, LeastNodes
 from kubespread.planner.world.world import World
+from kubespread.reports.autoscaling import GroupLeast, GroupNodes, LeastNodes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
 from kubespread.wording import count_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from kubespread.kube.api.core import Node, Pod
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.templates import ZoneGroup
-from kubespread.planner.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.world import World
+from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.snapshot.edits.nodes import NodeChange
 
 Additions = Sequence[tuple[ZoneGroup, int]]

@@ -17,7 +17,7 @@ from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.domains import DomainTrial, trials
 from kubespread.planner.gangs.gang import Attempt, Gang
 from kubespread.planner.queue import run
-from kubespread.planner.reports.gang import GangDomain
+from kubespread.reports.gang import GangDomain
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.placing import Tiebreaker

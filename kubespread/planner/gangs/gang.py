@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.entries import Entry, Outcome
-from kubespread.planner.reports.gang import GangDomain
+from kubespread.reports.gang import GangDomain
 from kubespread.scheduler.cluster.cluster import Cluster
 
 

@@ -9,7 +9,7 @@ from kubespread.planner.bars import bars
 from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.gang import Attempt, Gang
 from kubespread.planner.gangs.searching import search
-from kubespread.planner.reports.gang import BlockedMember, GangReport
+from kubespread.reports.gang import BlockedMember, GangReport
 from kubespread.scheduler.cluster.cluster import Cluster
 
 

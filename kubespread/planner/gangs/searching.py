@@ -17,7 +17,7 @@ from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.domains import sums_by_domain
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.look_ahead import MAX_STEPS, Search, look_ahead
-from kubespread.planner.reports.gang import GangSearch
+from kubespread.reports.gang import GangSearch
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.framework import Prepared

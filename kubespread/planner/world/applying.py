@@ -10,7 +10,6 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
 from kubespread.planner.world.creating import create, keep_as_replica_set
@@ -22,6 +21,7 @@ from kubespread.planner.world.rolling_out import NewTemplate, roll_out
 from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.reports.rollout import RolloutReport
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
 _ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)

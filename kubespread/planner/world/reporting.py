@@ -11,17 +11,6 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.node_states import states_of
-from kubespread.planner.reports.happened import (
-    BlockedPod,
-    GonePod,
-    Happened,
-    NodeEviction,
-    PendingPods,
-    PlacedPod,
-    TouchedWorkload,
-    UnmadePods,
-)
-from kubespread.planner.reports.parts import PreemptedPod, SkewChange
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.happenings import Gone, Happenings
@@ -31,6 +20,17 @@ from kubespread.planner.world.spread import constraints_on
 from kubespread.planner.world.unmade import Unmade, unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.reports.happened import (
+    BlockedPod,
+    GonePod,
+    Happened,
+    NodeEviction,
+    PendingPods,
+    PlacedPod,
+    TouchedWorkload,
+    UnmadePods,
+)
+from kubespread.reports.parts import PreemptedPod, SkewChange
 from kubespread.scheduler.cluster.cluster import Cluster
 
 

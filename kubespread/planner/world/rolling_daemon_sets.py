@@ -14,13 +14,13 @@ from kubespread.kube.api.workloads import DaemonSet, RollingUpdate, UpdateStrate
 from kubespread.kube.int_or_string import scaled
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import DELETED, REPLACED
 from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.pods import node_of
 from kubespread.planner.world.way import Way
 from kubespread.planner.world.world import World
+from kubespread.reports.rollout import RevisionPods, RolloutReport
 
 _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
 _WAITS = "pods of the old revision wait for a node that its new pod cannot use"

@@ -13,12 +13,12 @@ from kubespread.controllers.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import deployments
 from kubespread.planner.world.deployments import name_of, owned_by
 from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.way import NEVER_READY, Way
 from kubespread.planner.world.world import World
+from kubespread.reports.rollout import RevisionPods, RolloutReport
 
 _PAUSED = "the Deployment is paused"
 

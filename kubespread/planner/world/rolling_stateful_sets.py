@@ -12,7 +12,6 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import stateful_sets
 from kubespread.planner.world.rollouts import StatefulSetRollout
@@ -20,6 +19,7 @@ from kubespread.planner.world.stateful_sets import ordinals_of
 from kubespread.planner.world.unmade import what_is_not_up
 from kubespread.planner.world.way import NEVER_READY, Way
 from kubespread.planner.world.world import World
+from kubespread.reports.rollout import RevisionPods, RolloutReport
 
 _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.planner.constraint_counts import constraint_reports
-from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.world.waiting import SchedulerOf
+from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.plugin import SchedulingError

@@ -10,16 +10,6 @@ from typing import Protocol
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.rollout import (
-    DomainRevisions,
-    KeyRevisions,
-    NodeRevisions,
-    RevisionPods,
-    RevisionSkew,
-    RolloutPass,
-    RolloutReport,
-)
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
@@ -28,6 +18,16 @@ from kubespread.planner.world.store import BELOW
 from kubespread.planner.world.unmade import Unmade, unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.rollout import (
+    DomainRevisions,
+    KeyRevisions,
+    NodeRevisions,
+    RevisionPods,
+    RevisionSkew,
+    RolloutPass,
+    RolloutReport,
+)
 
 NEVER_READY = "new pods never become ready"
 _MAX_PASSES = 10_000

@@ -8,11 +8,6 @@ from dataclasses import replace
 from msgspec import structs
 
 from kubespread.candidate.sources import PodGiven, read_once
-from kubespread.library.choosing import given_pods
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import Resolved, resolve
-from kubespread.library.revising import reviser
-from kubespread.library.worlds import world_of
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.manner import Manner
 from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod
@@ -20,9 +15,14 @@ from kubespread.questions.advise.patches import with_patches
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.advise.replicas import Replicas, advise_replicas
 from kubespread.questions.advise.report import AdviseReport
+from kubespread.questions.choosing import given_pods
 from kubespread.questions.question import asks
+from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.revising import reviser
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import SimulateOptions
+from kubespread.questions.worlds import world_of
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
 

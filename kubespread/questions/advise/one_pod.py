@@ -19,11 +19,11 @@ from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.bars import bars
 from kubespread.planner.constraint_counts import constraint_reports
 from kubespread.planner.honesty import not_modelled
-from kubespread.planner.reports.parts import PodReference
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.advise.report import AdviseReport
+from kubespread.reports.parts import PodReference
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate

@@ -16,10 +16,6 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
-from kubespread.library.resolving import Resolved
-from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.stuck import Stuck
@@ -27,9 +23,13 @@ from kubespread.planner.entries import Outcome
 from kubespread.planner.room import PODS, free
 from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.questions.advise.one_pod import Advised, advised, blank
+from kubespread.questions.editing import edited
+from kubespread.questions.resolving import Resolved
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import Posed, SimulateOptions, pose
 from kubespread.questions.simulate.placing import outcomes
 from kubespread.questions.simulate.posed import Question
+from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster

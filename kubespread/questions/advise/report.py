@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.advise import Advice, costly, not_enough, untried
-from kubespread.planner.reports.parts import (
+from kubespread.reports.advise import Advice, costly, not_enough, untried
+from kubespread.reports.parts import (
     ClusterReference,
     ConstraintReport,
     Judgment,

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kubespread.planner.reports.advise import Suggestion
 from kubespread.questions.advise.report import AdviseReport
+from kubespread.reports.advise import Suggestion
 from kubespread.views.bars import asked_bars
 from kubespread.views.constraints import constraint_lines
 from kubespread.views.flow import HANGING, INDENT

@@ -13,8 +13,6 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.library.deciding import Scheduler
-from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.living import Applicant
 from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
 from kubespread.planner.world.editing import apply
@@ -33,6 +31,8 @@ from kubespread.questions.audit.revisions import RevisionsOf
 from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError

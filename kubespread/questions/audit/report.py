@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.reports.parts import (
+from kubespread.reports.parts import (
     ClusterReference,
     Judgment,
     PreemptedPod,

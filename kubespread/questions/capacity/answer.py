@@ -23,14 +23,10 @@ from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.taint_text import TaintError, parse_toleration
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
-from kubespread.library.claimants import claimants_of
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve
 from kubespread.planner.bars import bars
 from kubespread.planner.claims import Replicas
 from kubespread.planner.details import canonical
 from kubespread.planner.honesty import not_modelled_of
-from kubespread.planner.reports.parts import PodReference
 from kubespread.planner.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.capacity.fitting import Copies, Filled, filled, if_tolerated
 from kubespread.questions.capacity.question import Capacity
@@ -43,8 +39,12 @@ from kubespread.questions.capacity.report import (
     ResourceCapacity,
 )
 from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
+from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
+from kubespread.questions.resolving import resolve
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster

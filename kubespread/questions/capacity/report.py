@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kubespread.kube.quantity import parse
-from kubespread.planner.reports.details import rounded
-from kubespread.planner.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
+from kubespread.reports.details import rounded
+from kubespread.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
 from kubespread.wording import count_of, some_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.planner.details import canonical, details_of
-from kubespread.planner.reports.details import CordonDetail, Detail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.planner.room import PODS, free
 from kubespread.questions.capacity.report import Stranded, StrandedBy
+from kubespread.reports.details import CordonDetail, Detail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Status

@@ -10,8 +10,6 @@ import msgspec
 from kubespread.candidate.references import ClusterWorkloads
 from kubespread.candidate.sources import PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.library.deciding import Scheduler
-from kubespread.library.patches import commands_for
 from kubespread.lint import baseline as baselines
 from kubespread.lint.engine import Surroundings, not_asked
 from kubespread.lint.engine import check as check_all
@@ -23,8 +21,10 @@ from kubespread.planner.advise.change import Change
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.patches import commands_for
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import Snapshot

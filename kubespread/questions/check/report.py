@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
 from kubespread.wording import count_of
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
 from kubespread.manifest.writer import to_yaml
-from kubespread.planner.reports.parts import API_VERSION
 from kubespread.questions.check.report import RuleReport
+from kubespread.reports.parts import API_VERSION
 from kubespread.views.aligned import aligned
 
 _AS_TEXT = ("table", "plain")

@@ -40,10 +40,6 @@ from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationCon
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
-from kubespread.library.resolving import source_gaps
-from kubespread.library.worlds import world_of
 from kubespread.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
 from kubespread.lint.selection import silenced_codes
 from kubespread.lint.subject import Place, Refused, Subject, nowhere
@@ -54,6 +50,10 @@ from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.world import World
+from kubespread.questions.editing import edited
+from kubespread.questions.resolving import source_gaps
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.profile import Profile

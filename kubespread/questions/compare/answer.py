@@ -14,14 +14,10 @@ from kubespread.candidate.references import ClusterWorkloads, Reference
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
-from kubespread.library.asked_cluster import cluster_reference
-from kubespread.library.choosing import given_pods
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve
 from kubespread.manifest.reading import display_name
-from kubespread.planner.reports.judged_nodes import NodeReport
-from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.planner.skew import skew_of
+from kubespread.questions.asked_cluster import cluster_reference
+from kubespread.questions.choosing import given_pods
 from kubespread.questions.compare.question import Compare
 from kubespread.questions.compare.report import (
     Asked,
@@ -38,9 +34,13 @@ from kubespread.questions.compare.report import (
 from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
+from kubespread.questions.resolving import resolve
 from kubespread.questions.scene import ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.judged_nodes import NodeReport
+from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
 

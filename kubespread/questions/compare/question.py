@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from kubespread.questions.question import Option, PodQuestion, Preemption, Sides
 
 if TYPE_CHECKING:
-    from kubespread.library.deciding import Scheduler
     from kubespread.questions.compare.report import CompareReport
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 

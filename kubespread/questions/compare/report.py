@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
-from kubespread.planner.reports.judged_nodes import NodeConstraint, Rejection, Verdict
-from kubespread.planner.reports.parts import (
+from kubespread.reports.judged_nodes import NodeConstraint, Rejection, Verdict
+from kubespread.reports.parts import (
     ClusterReference,
     Judgment,
     PodReference,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.judged_nodes import NodeConstraint
 from kubespread.questions.compare.placements import ARROW, NodeNames, both, placements
 from kubespread.questions.compare.report import (
     CompareReport,
@@ -18,6 +17,7 @@ from kubespread.questions.compare.report import (
     ReplicaDifference,
     SideReport,
 )
+from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kubespread.planner.reports.judged_nodes import NodeConstraint, NodeReport
-from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.reason_words import words_of
 from kubespread.questions.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.explain.rows import telling_rejections
+from kubespread.reports.judged_nodes import NodeConstraint, NodeReport
+from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.reason_words import words_of
 from kubespread.views.arithmetic import SKEW, TIGHT, Spelling, formula
 from kubespread.views.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, cut_end, tabulated
 from kubespread.views.look import Look

@@ -10,9 +10,9 @@ import msgspec
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.planner.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
-from kubespread.planner.reports.judged_nodes import NodeReport
-from kubespread.planner.reports.parts import (
+from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
+from kubespread.reports.judged_nodes import NodeReport
+from kubespread.reports.parts import (
     ClusterReference,
     ConstraintReport,
     Judgment,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail
-from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.questions.explain.report import ExplainReport
+from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail
+from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.arithmetic import Spelling, formula
 from kubespread.views.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.details import (
+from kubespread.questions.explain.report import ExplainReport
+from kubespread.reports.details import (
     ClaimInUseDetail,
     Detail,
     NodeLabelDetail,
@@ -15,9 +16,8 @@ from kubespread.planner.reports.details import (
     has,
     requirement,
 )
-from kubespread.planner.reports.judged_nodes import NodeConstraint, NodeReport
-from kubespread.planner.reports.parts import ConstraintReport, CountedPod
-from kubespread.questions.explain.report import ExplainReport
+from kubespread.reports.judged_nodes import NodeConstraint, NodeReport
+from kubespread.reports.parts import ConstraintReport, CountedPod
 from kubespread.views.arithmetic import PRETTY, formula, letter
 from kubespread.views.phrases import policies
 from kubespread.views.reasons import SPREAD_PLUGIN

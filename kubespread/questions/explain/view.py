@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kubespread.planner.reports.judged_nodes import NodeConstraint
-from kubespread.planner.reports.parts import CountedPod, letter
 from kubespread.questions.explain.domains import DomainRow, DomainRows, domain_rows, domain_table, is_by_domain
 from kubespread.questions.explain.node_table import node_table
 from kubespread.questions.explain.report import ExplainReport, summary
 from kubespread.questions.explain.rows import Row as NodeRow
 from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
+from kubespread.reports.judged_nodes import NodeConstraint
+from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.aligned import NONE
 from kubespread.views.arithmetic import ASCII, PRETTY, score_steps
 from kubespread.views.bars import asked_bars

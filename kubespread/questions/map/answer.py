@@ -21,19 +21,19 @@ from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
 from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
-from kubespread.library.choosing import given_pods
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import Resolved, resolve
 from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
 from kubespread.planner.details import canonical
 from kubespread.planner.node_states import closing_states
-from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.choosing import given_pods
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
 from kubespread.questions.question import asks
+from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.questions.map.report import Load, MapNode, TopologyMap, difference, fullest, is_closed
+from kubespread.reports.parts import ConstraintReport
 from kubespread.views.look import MapBy
 from kubespread.wording import EMPTY, count_of, short_key
 

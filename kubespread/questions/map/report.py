@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.parts import (
+from kubespread.reports.parts import (
     ClusterReference,
     ConstraintReport,
     Judgment,

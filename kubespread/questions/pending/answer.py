@@ -14,15 +14,10 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
-from kubespread.library.deciding import Scheduler
-from kubespread.library.patches import commands_for
-from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.advise.advice import options
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.search import MOST_EFFORT, Found, Trials
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.advise import Suggestion
-from kubespread.planner.reports.happened import UnmadePods
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
@@ -30,12 +25,17 @@ from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.freeing import Group, Kind, RevisePod, least_change
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.reports.advise import Suggestion
+from kubespread.reports.happened import UnmadePods
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 

@@ -21,11 +21,11 @@ from kubespread.planner.bars import (
 )
 from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed, selected_nowhere
 from kubespread.planner.details import canonical
-from kubespread.planner.reports.details import rounded
 from kubespread.planner.room import free
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.pending.report import PendingFor
+from kubespread.reports.details import rounded
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from kubespread.planner.reports.advise import Suggestion
-from kubespread.planner.reports.happened import UnmadePods
-from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.advise import Suggestion
+from kubespread.reports.happened import UnmadePods
+from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, workload_name
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]

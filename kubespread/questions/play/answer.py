@@ -8,8 +8,6 @@ import msgspec
 
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import as_snapshot
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.dealing import check_deals
 from kubespread.questions.explain.answer import explain
@@ -20,7 +18,9 @@ from kubespread.questions.play.report import PlayReport
 from kubespread.questions.play.steps import Autoscale, Playing, played
 from kubespread.questions.question import Instead, asks
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import groups_of
+from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.scenario.types import Scenario
 from kubespread.snapshot.snapshot import Snapshot

@@ -24,13 +24,13 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import as_snapshot
 from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.questions.play.steps import Applied
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.types import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.question import Instead, Option, PlayedQuestion, Pod, Scenario
 
 if TYPE_CHECKING:
-    from kubespread.library.deciding import Scheduler
     from kubespread.questions.play.report import PlayReport
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 
 from kubespread.errors import UsageError
-from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import GonePod, Happened
-from kubespread.planner.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.questions.upgrade.report import UpgradeReport
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.happened import GonePod, Happened
+from kubespread.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
+from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, some_of
 
 FailOn = Literal["pending", "blocked", "nothing"]

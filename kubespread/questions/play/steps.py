@@ -14,9 +14,6 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
 from kubespread.planner.dealing import deals_worth, other_deals
-from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import Happened, UnmadePods
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
 from kubespread.planner.world.editing import apply as edit
@@ -31,6 +28,9 @@ from kubespread.planner.world.world import World
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.happened import Happened, UnmadePods
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import Edit

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import (
+from kubespread.questions.map.report import TopologyMap
+from kubespread.questions.play.report import PlayReport, StepReport
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.happened import (
     BlockedPod,
     GonePod,
     Happened,
@@ -16,16 +18,14 @@ from kubespread.planner.reports.happened import (
     TouchedWorkload,
     eviction_order,
 )
-from kubespread.planner.reports.parts import SkewChange
-from kubespread.planner.reports.rollout import (
+from kubespread.reports.parts import SkewChange
+from kubespread.reports.rollout import (
     DomainRevisions,
     KeyRevisions,
     RolloutPass,
     RolloutReport,
     rollout_sentence,
 )
-from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import (
     BAD,

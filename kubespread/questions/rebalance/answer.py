@@ -11,11 +11,7 @@ import numpy as np
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
-from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner import kubectl
-from kubespread.planner.reports.parts import DomainChange
-from kubespread.planner.reports.parts import preempted_pods as said_of
 from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.happenings import Happenings
@@ -39,6 +35,10 @@ from kubespread.questions.rebalance.report import (
 from kubespread.questions.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
 from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.reports.parts import DomainChange
+from kubespread.reports.parts import preempted_pods as said_of
 from kubespread.scenario.types import Named
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.types import EvictPod

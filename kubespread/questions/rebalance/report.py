@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.reports.parts import ClusterReference, DomainChange, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import ClusterReference, DomainChange, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, workload_name
 
 

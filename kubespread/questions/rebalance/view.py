@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
-from kubespread.planner.reports.parts import letter
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.rebalance.report import (
     DeschedulerReport,
@@ -20,6 +19,7 @@ from kubespread.questions.rebalance.report import (
     RebalanceReport,
     ScaleDown,
 )
+from kubespread.reports.parts import letter
 from kubespread.views.aligned import NONE
 from kubespread.views.arithmetic import PRETTY
 from kubespread.views.flow import HANGING, INDENT, aim, flowed

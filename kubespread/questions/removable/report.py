@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 HeldBy = Literal[

@@ -14,16 +14,15 @@ from kubespread.candidate.replicas import first_missing, replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.library.claimants import claimants_of
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import Resolved, resolve
-from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import MAX_RUNS, Manner, Ties
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
+from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.questions.simulate.placing import simulate as simulate_queue
@@ -31,6 +30,7 @@ from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
+from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs

@@ -16,8 +16,6 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import world_of
 from kubespread.node_groups.choosing import groups_of_cluster
 from kubespread.node_groups.reading import read_node_groups
 from kubespread.node_groups.types import Autoscaler, NodeGroup
@@ -25,8 +23,10 @@ from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.world import World
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.worlds import world_of
 from kubespread.snapshot.snapshot import Snapshot
 
 GroupsGiven = str | Sequence[NodeGroup] | None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

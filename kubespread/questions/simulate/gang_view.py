@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.gang import GangDomain, GangReport
+from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.look import Look

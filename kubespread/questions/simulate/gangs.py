@@ -24,9 +24,9 @@ from kubespread.kube.pod_groups import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.library.resolving import Resolved
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.resolving import Resolved
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import count_of
 

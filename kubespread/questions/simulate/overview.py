@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.parts import letter
 from kubespread.questions.simulate.picture import provenance, sampling_sentence, wanted
 from kubespread.questions.simulate.report import SimulateReport, totals
+from kubespread.reports.parts import letter
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.gang import gang_outcome
-from kubespread.planner.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
-from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.questions.simulate.gang_view import domain_verdicts
 from kubespread.questions.simulate.report import (
     NodeReplicas,
@@ -21,6 +18,9 @@ from kubespread.questions.simulate.report import (
     deleted,
     nothing_to_place,
 )
+from kubespread.reports.gang import gang_outcome
+from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,

@@ -13,12 +13,12 @@ from kubespread.planner.gangs.queueing import run_with_gangs
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.manner import Manner, Way
 from kubespread.planner.queue import run
-from kubespread.planner.reports.parts import LookAhead
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import (
     SimulateReport,
 )
 from kubespread.questions.simulate.reporting import report_of
+from kubespread.reports.parts import LookAhead
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

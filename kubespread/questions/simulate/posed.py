@@ -9,9 +9,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.planner.claims import Replicas
 from kubespread.planner.entries import Outcome
 from kubespread.planner.gangs.gang import Gang
-from kubespread.planner.reports.parts import Dealt, PreemptedPod
-from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world.pod_book import PodKey
+from kubespread.reports.parts import Dealt, PreemptedPod
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.profile.profile import Profile
 
 

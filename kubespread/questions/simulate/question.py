@@ -12,8 +12,8 @@ from kubespread.questions.question import Instead, Option, PodQuestion, Preempti
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
-    from kubespread.library.deciding import Scheduler
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.questions.simulate.requirements import Requirements
     from kubespread.snapshot.snapshot import Snapshot

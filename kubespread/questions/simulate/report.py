@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.reports.autoscaling import AutoscalingReport, autoscaler_sentence
-from kubespread.planner.reports.gang import GangReport, gang_outcome, gang_sentences
-from kubespread.planner.reports.parts import (
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
+from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
+from kubespread.reports.parts import (
     ClusterReference,
     ConstraintReport,
     DomainChange,
@@ -25,7 +25,7 @@ from kubespread.planner.reports.parts import (
     letter,
     preempted_pods,
 )
-from kubespread.planner.reports.rollout import RolloutReport, rollout_sentence
+from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.wording import count_of, short_key
 
 

@@ -18,17 +18,6 @@ from kubespread.planner.constraint_counts import domain_counts, preemption_repor
 from kubespread.planner.entries import Outcome
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.manner import Manner, Way
-from kubespread.planner.reports.gang import GangReport
-from kubespread.planner.reports.parts import (
-    ConstraintReport,
-    Dealt,
-    DomainChange,
-    LookAhead,
-    PodReference,
-    PreemptedPod,
-    PreemptionReport,
-    SkewChange,
-)
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.planner.world.pod_book import key_of
@@ -44,6 +33,17 @@ from kubespread.questions.simulate.report import (
     Runs,
     Sampling,
     SimulateReport,
+)
+from kubespread.reports.gang import GangReport
+from kubespread.reports.parts import (
+    ConstraintReport,
+    Dealt,
+    DomainChange,
+    LookAhead,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    SkewChange,
 )
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -9,14 +9,10 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Growth
 from kubespread.controllers.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
-from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import Resolved
-from kubespread.library.worlds import world_of
 from kubespread.planner.constraint_counts import constraint_reports, domain_counts
 from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.entries import Outcome
 from kubespread.planner.manner import Manner
-from kubespread.planner.reports.parts import Dealt
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.deployments import name_of
@@ -26,7 +22,11 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import preempted_pods
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.questions.resolving import Resolved
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Played
+from kubespread.questions.worlds import world_of
+from kubespread.reports.parts import Dealt
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

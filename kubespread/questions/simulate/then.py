@@ -13,12 +13,12 @@ from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
 from kubespread.manifest.reading import STDIN
+from kubespread.questions.editing import edited
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.scene import ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
 from kubespread.scenario.short import parse_then
 from kubespread.scenario.types import Apply, Named, Scenario, Step

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kubespread.planner.reports.gang import GangDomain, GangReport
-from kubespread.planner.reports.parts import ConstraintReport, PreemptedPod
 from kubespread.questions.simulate.autoscaling_view import account_of, scaling
 from kubespread.questions.simulate.overview import overview
 from kubespread.questions.simulate.picture import DomainRow, domain_rows, picture, wanted
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
+from kubespread.reports.gang import GangDomain, GangReport
+from kubespread.reports.parts import ConstraintReport, PreemptedPod
 from kubespread.views.bars import placed_bars
 from kubespread.views.layout import Line
 from kubespread.views.look import Look

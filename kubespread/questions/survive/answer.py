@@ -10,8 +10,6 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.library.deciding import Scheduler
-from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.failing import fail, remove_failed
@@ -25,8 +23,10 @@ from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport
+from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import count_of

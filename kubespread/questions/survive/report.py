@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from kubespread.planner.reports.happened import NodeEviction
-from kubespread.planner.reports.parts import (
+from kubespread.reports.happened import NodeEviction
+from kubespread.reports.parts import (
     ClusterReference,
     Judgment,
     PreemptedPod,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.happened import NodeEviction, eviction_order
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
+from kubespread.reports.happened import NodeEviction, eviction_order
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look

@@ -15,7 +15,6 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.missing import Missing
@@ -23,6 +22,7 @@ from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport

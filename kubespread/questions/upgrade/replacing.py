@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from kubespread.controllers.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
-from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.happenings import EVICTED, PREEMPTED
@@ -16,6 +15,7 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import gone_pods, name_of, pending_pods, unmade_pods, workload_of, workload_text
 from kubespread.planner.world.world import World
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
+from kubespread.reports.happened import BlockedPod
 from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
 from kubespread.snapshot.edits.new_nodes import new_nodes
 from kubespread.snapshot.edits.nodes import NodeChange

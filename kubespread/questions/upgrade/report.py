@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from kubespread.planner.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
-from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
+from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.happened import BlockedPod
 from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
+from kubespread.reports.happened import BlockedPod
 from kubespread.views.flow import INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell
 from kubespread.views.look import Look

@@ -10,9 +10,9 @@ from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector_text import parse_selector
-from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import NodeGroup
 from kubespread.planner.world.world import World
+from kubespread.questions.worlds import world_of
 from tests.builders import Data, node, owned_by, pod
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

@@ -11,7 +11,7 @@ from kubespread.kube.api.core import Taint
 from kubespread.kube.selector_text import parse_selector
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.reports.autoscaling import AutoscalingReport
+from kubespread.reports.autoscaling import AutoscalingReport
 from tests.builders import Data, hard, pod, soft, taint
 from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, typed, waiting, world
 from tests.suites.node_terms import preferred

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubespread import Snapshot
-from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.world import World
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.text import parse
 from tests.builders import Data, ago, owned_by, pod, replica, taint
 

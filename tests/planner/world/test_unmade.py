@@ -10,10 +10,10 @@ import pytest
 
 import kubespread
 from kubespread import Scheduler, Snapshot
-from kubespread.library.worlds import world_of
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
 from kubespread.questions.play.report import PlayReport
+from kubespread.questions.worlds import world_of
 from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota
 from tests.planner.world.clusters import daemon_set, deployment, job, on_nodes, play, stateful_set, world

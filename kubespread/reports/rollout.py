@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from kubespread.planner.reports.parts import ConstraintReport, Dealt, Report
+from kubespread.reports.parts import ConstraintReport, Dealt, Report
 from kubespread.wording import count_of, range_of, short_key
 
 

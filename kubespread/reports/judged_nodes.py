@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.details import Detail
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.details import Detail
+from kubespread.reports.parts import Report
 
 
 class NodeConstraint(Report, frozen=True):

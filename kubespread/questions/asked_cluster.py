@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.parts import ClusterReference
+from kubespread.reports.parts import ClusterReference
 from kubespread.snapshot.snapshot import Snapshot
 
 _CONTEXT = "context "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.parts import Report
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from kubespread.kube.quantity import NANO, Quantity, parse
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.parts import Report
 from kubespread.scheduler.causes import (
     ClaimElsewhere,
     ClaimInUse,

@@ -11,7 +11,7 @@ import msgspec
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
-from kubespread.library.deciding import Scheduler
+from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.edits.types import Edit, Scale
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -29,9 +29,9 @@ def edited(
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
     # A world with its controllers is a tenth of a small question, and few questions edit anything.
-    from kubespread.library.worlds import as_snapshot, world_of
     from kubespread.planner.world.editing import apply
     from kubespread.planner.world.telling import NO_TIME, told
+    from kubespread.questions.worlds import as_snapshot, world_of
 
     world = world_of(snapshot, scheduler, preempts=preempts)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE

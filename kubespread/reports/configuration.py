@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.reports.parts import API_VERSION, Report
 
 
 class ConfiguredKey(Report, frozen=True):

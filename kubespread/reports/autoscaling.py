@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED = 3

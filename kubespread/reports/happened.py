@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubespread.planner.reports.parts import Report, SkewChange
+from kubespread.reports.parts import Report, SkewChange
 
 
 class PlacedPod(Report, frozen=True):

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
+from kubespread.questions.editing import edited
+from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
 

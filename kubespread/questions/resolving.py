@@ -19,8 +19,8 @@ from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.versions import KubeVersion
-from kubespread.library.deciding import Scheduler
-from kubespread.library.editing import edited
+from kubespread.questions.editing import edited
+from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot

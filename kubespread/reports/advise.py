@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kubespread.planner.reports.parts import Report
+from kubespread.reports.parts import Report
 from kubespread.wording import some_of
 
 COMBINATION = "combination"
