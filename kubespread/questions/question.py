@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -107,12 +108,13 @@ class Ending(Option):
     """What that is, in a word."""
 
 
-def options_of(question: type[Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any, Option]]:
+@cache
+def options_of(question: type[Question[Any]]) -> tuple[tuple[msgspec.structs.FieldInfo, Any, Option], ...]:
     """Each field of which there is something to say, with its type; what goes by its place comes first."""
     hints = get_type_hints(question, include_extras=True)
     fields = [each for each in msgspec.structs.fields(question) if get_origin(hints[each.name]) is Annotated]
     said = ((each, *get_args(hints[each.name])) for each in fields)
-    yield from sorted(said, key=lambda field: not isinstance(field[2], Argument | Workload))
+    return tuple(sorted(said, key=lambda field: not isinstance(field[2], Argument | Workload)))
 
 
 def asks(question: type[Question[Any]]) -> Callable[[F], F]:

@@ -92,7 +92,7 @@ def test_every_registered_plugin_is_asked_by_the_default_profile() -> None:
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_a_state_that_follows_changes_says_what_one_prepared_anew_says(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
@@ -120,7 +120,7 @@ def test_a_state_that_follows_changes_says_what_one_prepared_anew_says(
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_a_few_nodes_are_judged_as_they_are_among_all(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
@@ -135,7 +135,7 @@ def test_a_few_nodes_are_judged_as_they_are_among_all(
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_scores_of_feasible_nodes_do_not_depend_on_what_stands_at_the_others(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
@@ -159,7 +159,7 @@ def test_scores_of_feasible_nodes_do_not_depend_on_what_stands_at_the_others(
 
 
 @given(profiles(), questions())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_normalized_scores_of_feasible_nodes_are_within_0_and_100(profile: Framework, question: Question) -> None:
     try:
         evaluation = evaluate(profile, question.cluster, question.candidate)
@@ -174,7 +174,7 @@ def test_normalized_scores_of_feasible_nodes_are_within_0_and_100(profile: Frame
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_what_a_dry_run_pretends_is_taken_back(profile: Framework, question: Question, data: st.DataObject) -> None:
     cluster = question.cluster
     states = prepared(profile, cluster, question.candidate)
@@ -222,7 +222,7 @@ def test_what_a_dry_run_pretends_is_taken_back(profile: Framework, question: Que
 
 
 @given(profiles(), questions(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_placing_says_after_each_placement_what_a_cluster_built_anew_says(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
