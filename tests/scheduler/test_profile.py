@@ -370,6 +370,11 @@ ARGS_REFUSALS: dict[str, tuple[Data, str]] = {
         config_args("InterPodAffinity", hardPodAffinityWeight=101),
         f"{ARGS}.hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
     ),
+    "a kind that is a list": (
+        config_args("InterPodAffinity", kind=["InterPodAffinityArgs"]),
+        "decoding .profiles[0].pluginConfig[0]: decoding args for plugin InterPodAffinity: couldn't get version/kind; json parse error: "
+        "json: cannot unmarshal array into Go struct field .kind of type string",
+    ),
     "preemption without candidates": (
         config_args("DefaultPreemption", minCandidateNodesPercentage=0, minCandidateNodesAbsolute=0),
         f"[{ARGS}.minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute, "

@@ -143,11 +143,10 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        json_type = {bool: "bool", str: "string", list: "array"}.get(type(data), "number")
-        raise ConfigurationError(
-            f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_type} into Go value of type "
-            f"{_TYPE_META}"
-        )
+        raise _no_type_meta(data, f"Go value of type {_TYPE_META}")
+    for name in ("apiVersion", "kind"):
+        if not isinstance(data.get(name, ""), str | None):
+            raise _no_type_meta(data[name], f"Go struct field .{name} of type string")
     kind, version = data.get("kind") or expected, data.get("apiVersion") or api_version
     if kind not in _KINDS or version != api_version:
         raise UnregisteredError(kind, version)
@@ -155,6 +154,14 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
     for name, text in arguments.durations.items():
         _check_duration(text, f"{path}.{name}")
     return arguments, unknown
+
+
+def _no_type_meta(found: Any, expected: str) -> ConfigurationError:
+    """What Go says of a value where a version and a kind are looked for."""
+    json_type = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(found), "number")
+    return ConfigurationError(
+        f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_type} into {expected}"
+    )
 
 
 def _check_durations(configuration: KubeSchedulerConfiguration) -> None:
