@@ -22,10 +22,10 @@ from msgspec import Struct
 from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
 from kubespread.questions.schema import FILES
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.details import Detail
+from kubespread.scheduler.causes import Cause
 
 _BETWEEN = re.compile(r"(?P<opening><!-- fields of (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
-_DETAILS = get_args(Detail)
+_DETAILS = get_args(Cause)
 _TYPES: dict[Any, str] = {
     str: "string",
     int: "integer",
@@ -33,7 +33,7 @@ _TYPES: dict[Any, str] = {
     bool: "boolean",
     Any: "anything",
     NoneType: "null",
-    Detail: "[detail](#details)",
+    Cause: "[detail](#details)",
 }
 
 
@@ -128,7 +128,7 @@ def _struct_in(hint: Any) -> type[Struct] | None:
     """The one type of objects that a field holds, in lists, maps or by itself."""
     if isinstance(hint, type) and issubclass(hint, Struct):
         return hint
-    if hint == Detail:
+    if hint == Cause:
         return None
     return next((found for each in get_args(hint) if (found := _struct_in(each)) is not None), None)
 

@@ -39,6 +39,8 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)", re.ASCII)
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY_SUFFIX = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_BINARY_UNITS = tuple((2 ** _BINARY[suffix], suffix) for suffix in ("Pi", "Ti", "Gi", "Mi", "Ki"))
+_DECIMAL_UNITS = tuple((10 ** _DECIMAL[suffix], suffix) for suffix in "PTGM")
 
 NANO = 10**9
 
@@ -104,6 +106,28 @@ def parse(text: QuantityText | None) -> Quantity:
     if isinstance(text, int) and text.bit_length() > _MAX_BITS:
         raise QuantityError(OUT_OF_RANGE)
     return _parse(text.strip() if isinstance(text, str) else repr(text))
+
+
+def rounded(quantity: str, *, up: bool = False) -> str:
+    """A quantity for people: in the greatest unit it fills with at most one decimal, and exact where it fills none.
+
+    Rounded down, or ``up`` for what is needed, so that too little never looks like enough.
+    """
+    exact = parse(quantity)
+    units = _BINARY_UNITS if exact.format == "BinarySI" else _DECIMAL_UNITS
+    unit, suffix = next(((unit, suffix) for unit, suffix in units if abs(exact.nano) >= unit * NANO), (1, ""))
+    if unit == 1:
+        return _in_full(exact)
+    tenths = Fraction(10 * exact.nano, unit * NANO)
+    whole = tenths.__ceil__() if up else tenths.__floor__()
+    return f"{'-' if whole < 0 else ''}{abs(whole) // 10}{f'.{abs(whole) % 10}' if whole % 10 else ''}{suffix}"
+
+
+def _in_full(quantity: Quantity) -> str:
+    """The number without a unit, with as many decimals as it has."""
+    whole, fraction = divmod(abs(quantity.nano), NANO)
+    decimals = f"{fraction:09d}".rstrip("0")
+    return f"{'-' if quantity.nano < 0 else ''}{whole}{f'.{decimals}' if decimals else ''}"
 
 
 @lru_cache(maxsize=65536)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kubespread.reports.details import Detail
+from collections.abc import Iterable
+
 from kubespread.reports.parts import Report
+from kubespread.scheduler.causes import Causes, CordonDetail, TaintDetail
+
+SPREAD_PLUGIN = "PodTopologySpread"
 
 
 class NodeConstraint(Report, frozen=True):
@@ -50,8 +54,20 @@ class Rejection(Report, frozen=True):
     """As that of a verdict."""
     reasons: tuple[str, ...]
     """In kube-scheduler's words."""
-    details: tuple[Detail, ...] = ()
+    details: Causes = ()
     """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
+
+
+def without_taint_of_cordon(counting: Iterable[Rejection]) -> list[Rejection]:
+    """``counting``, of one node, without that taint where the cordon is among them."""
+    rejections = list(counting)
+    is_cordoned = any(isinstance(detail, CordonDetail) for each in rejections for detail in each.details)
+    return [each for each in rejections if not (is_cordoned and _is_of_cordon(each))]
+
+
+def _is_of_cordon(rejection: Rejection) -> bool:
+    taints = [detail for detail in rejection.details if isinstance(detail, TaintDetail)]
+    return bool(taints) and len(taints) == len(rejection.details) and all(taint.is_of_cordon for taint in taints)
 
 
 class ScoreDetail(Report, frozen=True):

@@ -73,3 +73,8 @@ def words_of(reason: str) -> ReasonWords:
         return _lacking(reason.removeprefix(_INSUFFICIENT))
     known = (words for start, words in _WORDS if reason.startswith(start))
     return next(known, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
+
+
+def short_names(reasons: tuple[str, ...]) -> list[str]:
+    """The short names of kube-scheduler's reasons."""
+    return list(dict.fromkeys(words_of(reason).short for reason in reasons))

@@ -1,6 +1,7 @@
 """Why a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
 
-A state gives them for the nodes it is asked about (`State.causes`), from the same numbers as its filter. The reasons of
+A state gives them for the nodes it is asked about (`State.causes`), from the same numbers as its filter. Reports have
+them as the details of a rejection, told apart in JSON by ``type``; ``short`` says one in a few words. The reasons of
 PodTopologySpread have their arithmetic elsewhere; those of pods that wait with a nominated node have no causes.
 """
 
@@ -11,46 +12,84 @@ from collections.abc import Iterable
 import msgspec
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.quantity import rounded
+from kubespread.kube.selector import Requirement, Selector
+from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
 
 
-class _Cause(msgspec.Struct, frozen=True, rename="camel"):
+class _Cause(msgspec.Struct, frozen=True, rename="camel", tag_field="type"):
     """Base of all causes. Pods, claims and other namespaced objects are named NAMESPACE/NAME."""
 
 
-class ShortResource(_Cause, frozen=True):
-    """More is requested of a resource than is free, in milli-units for cpu and whole units for everything else."""
+class ResourceDetail(_Cause, frozen=True, tag="resource"):
+    """More is requested of a resource than is free, which is below 0 where a node's pods request more than it has."""
 
     resource: str
-    requested: int
-    free: int
-    allocatable: int
+    requested: str
+    free: str
+    allocatable: str
+
+    @property
+    def short(self) -> str:
+        needs = rounded(self.requested, up=True)
+        return f"{self.resource} needs {needs}, free {rounded(self.free)} of {rounded(self.allocatable)}"
 
 
-class TooManyPods(_Cause, frozen=True):
+class PodCountDetail(_Cause, frozen=True, tag="podCount"):
+    """The node runs as many pods as it may."""
+
     running: int
     allowed: int
 
+    @property
+    def short(self) -> str:
+        return f"runs {self.running} of {self.allowed} pods"
 
-class Cordoned(_Cause, frozen=True):
-    """The node's spec.unschedulable, and the pod does not tolerate the taint that stands for it."""
+
+class CordonDetail(_Cause, frozen=True, tag="cordon"):
+    """The node is cordoned."""
+
+    @property
+    def short(self) -> str:
+        return "cordoned"
 
 
-class UntoleratedTaint(_Cause, frozen=True):
+class TaintDetail(_Cause, frozen=True, tag="taint"):
+    """A taint the pod does not tolerate."""
+
     key: str
     value: str
     effect: str
 
+    @property
+    def is_of_cordon(self) -> bool:
+        """Whether a cordon put it there, so that it says nothing new of a cordoned node."""
+        return self.key == CORDON_TAINT_KEY
 
-class OtherNodeName(_Cause, frozen=True):
-    """The pod's spec.nodeName is the name of another node."""
+    @property
+    def taint(self) -> str:
+        """In kubectl's notation: ``key=value:effect``."""
+        return f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
+
+    @property
+    def short(self) -> str:
+        return f"taint {self.taint}"
+
+
+class NodeNameDetail(_Cause, frozen=True, tag="nodeName"):
+    """The pod's nodeName is another node."""
 
     requested: str
 
+    @property
+    def short(self) -> str:
+        return f"nodeName is {self.requested}"
 
-class UnmetExpression(_Cause, frozen=True):
-    """A requirement on the node's labels, or on its name (``metadata.name``), that the node does not meet.
 
-    Terms are alternatives: of a list none of whose terms is met, every unmet requirement is a cause.
+class NodeLabelDetail(_Cause, frozen=True, tag="nodeLabel"):
+    """A requirement on the node's labels, or on its ``metadata.name``, that it does not meet.
+
+    The terms of an affinity are alternatives: of each that is not met, every unmet requirement is a detail.
     """
 
     source: str
@@ -63,18 +102,26 @@ class UnmetExpression(_Cause, frozen=True):
     actual: str | None
     """What the node has; None where it lacks the key."""
 
+    @property
+    def short(self) -> str:
+        return f"needs {requirement(self)}, {has(self.actual)}"
 
-class TakenPort(_Cause, frozen=True):
-    """A host port that a pod on the node holds."""
+
+class HostPortDetail(_Cause, frozen=True, tag="hostPort"):
+    """A host port already used by a pod on the node; the address 0.0.0.0 means all addresses."""
 
     port: int
     protocol: str
     address: str
     pod: str
 
+    @property
+    def short(self) -> str:
+        return f"port {self.port}/{self.protocol} held by {self.pod}"
 
-class NoPodNear(_Cause, frozen=True):
-    """A required pod affinity term that no pod in the node's domain meets."""
+
+class PodAffinityDetail(_Cause, frozen=True, tag="podAffinity"):
+    """A required pod affinity term that no pod in the node's domain meets; without the label there is no domain."""
 
     topology_key: str
     domain: str | None
@@ -84,9 +131,19 @@ class NoPodNear(_Cause, frozen=True):
     namespace_selector: str | None
     """Of further namespaces; None where the term has none."""
 
+    @property
+    def short(self) -> str:
+        if self.domain is None:
+            return f"no label {self.topology_key}"
+        return f"no pod {self.selector} {_there(self.topology_key, self.domain)}"
 
-class UnwantedPod(_Cause, frozen=True):
-    """A required anti-affinity term that pods in the node's domain run into."""
+
+class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
+    """A required anti-affinity term against pods in the node's domain.
+
+    ``pod`` on ``node`` is the first of the ``pods`` that count there. With ``of_existing_pod`` the term is that pod's
+    own, and its selector matches the pod in question.
+    """
 
     topology_key: str
     domain: str
@@ -101,9 +158,15 @@ class UnwantedPod(_Cause, frozen=True):
     of_existing_pod: bool
     """Whether the term is that pod's own and speaks of the candidate; else it is the candidate's."""
 
+    @property
+    def short(self) -> str:
+        pods = self.pod if self.pods == 1 else f"{self.pod} and {self.pods - 1} more"
+        side = "anti-affinity of" if self.of_existing_pod else "anti-affinity to"
+        return f"{side} {pods} {_there(self.topology_key, self.domain)}"
 
-class VolumeElsewhere(_Cause, frozen=True):
-    """A bound volume whose node affinity the node does not meet: one requirement of it."""
+
+class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
+    """A requirement of a bound volume's node affinity that the node's labels do not meet."""
 
     claim: str
     volume: str
@@ -114,9 +177,13 @@ class VolumeElsewhere(_Cause, frozen=True):
     actual: str | None
     """What the node has; None where it lacks the label."""
 
+    @property
+    def short(self) -> str:
+        return f"volume {self.volume} needs {requirement(self)}, {has(self.actual)}"
 
-class VolumeOtherZone(_Cause, frozen=True):
-    """A bound volume labeled with zones or regions the node is not in."""
+
+class VolumeZoneDetail(_Cause, frozen=True, tag="volumeZone"):
+    """A zone or region label of a bound volume, and what the node has."""
 
     claim: str
     volume: str
@@ -124,16 +191,24 @@ class VolumeOtherZone(_Cause, frozen=True):
     values: tuple[str, ...]
     actual: str | None
 
+    @property
+    def short(self) -> str:
+        return f"volume {self.volume} is in {' or '.join(self.values)}, node {has(self.actual)}"
 
-class MissingVolume(_Cause, frozen=True):
-    """A claim bound to a volume that is not there."""
+
+class MissingVolumeDetail(_Cause, frozen=True, tag="missingVolume"):
+    """A claim bound to a volume that does not exist."""
 
     claim: str
     volume: str
 
+    @property
+    def short(self) -> str:
+        return f"claim {self.claim} is bound to missing volume {self.volume}"
 
-class NoVolumeForClaim(_Cause, frozen=True):
-    """A claim that waits for its first pod and finds neither a volume nor a provisioner for the node."""
+
+class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
+    """A claim with no volume for the node and no way to make one, or one whose volume is to be on ``selected_node``."""
 
     claim: str
     storage_class: str
@@ -142,48 +217,76 @@ class NoVolumeForClaim(_Cause, frozen=True):
     selected_node: str | None
     """The node the claim was promised to already, where that is the cause."""
 
+    @property
+    def short(self) -> str:
+        if self.selected_node is not None:
+            return f"claim {self.claim} is to be bound on {self.selected_node}"
+        return f"no volume for claim {self.claim} ({self.requested})"
 
-class NoStorageCapacity(_Cause, frozen=True):
-    """A claim whose driver reports too little free storage for the node."""
+
+class StorageCapacityDetail(_Cause, frozen=True, tag="storageCapacity"):
+    """A claim for which the driver has too little storage left."""
 
     claim: str
     storage_class: str
     requested: str
     """The storage, as the claim writes it."""
 
+    @property
+    def short(self) -> str:
+        return f"{self.storage_class} has no {self.requested} free for claim {self.claim}"
 
-class VolumeLimit(_Cause, frozen=True):
-    """A CSI driver that can attach no more volumes to the node; volumes attached already cost nothing."""
+
+class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
+    """A CSI driver's limit on the node, which the ``attached`` volumes and the pod's ``added`` ones exceed."""
 
     driver: str
     attached: int
     added: int
     limit: int
 
+    @property
+    def short(self) -> str:
+        return f"{self.driver} needs {self.added} more, {self.attached} of {self.limit} volumes attached"
 
-class DiskInUse(_Cause, frozen=True):
-    """One of the pod's volumes is a disk that a pod on the node uses and does not share."""
+
+class DiskDetail(_Cause, frozen=True, tag="disk"):
+    """A disk of the pod, by its volume's name there, that a pod on the node uses and does not share."""
 
     volume: str
     pod: str
 
+    @property
+    def short(self) -> str:
+        return f"disk {self.volume} used by {self.pod}"
 
-class ClaimInUse(_Cause, frozen=True):
-    """A ReadWriteOncePod claim that another pod uses, wherever it is."""
+
+class ClaimInUseDetail(_Cause, frozen=True, tag="claimInUse"):
+    """A ReadWriteOncePod claim that another pod uses."""
 
     claim: str
     pod: str
     node: str
 
+    @property
+    def short(self) -> str:
+        return f"claim {self.claim} used by {self.pod}"
 
-class ClaimElsewhere(_Cause, frozen=True):
-    """A resource claim whose devices are where the node cannot reach them."""
+
+class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
+    """A resource claim whose devices cannot be used from the node."""
 
     claim: str
 
+    @property
+    def short(self) -> str:
+        return f"devices of claim {self.claim} are elsewhere"
 
-class TooFewDevices(_Cause, frozen=True):
-    """A request of a claim that finds too few devices on the node even if nothing else were requested."""
+
+class DeviceDetail(_Cause, frozen=True, tag="devices"):
+    """A request of a resource claim for which the node has too few devices: of all its ``devices`` classes and
+    selectors leave the ``selected`` ones, and of these some are ``in_use`` or ``tainted``.
+    """
 
     claim: str
     request: str
@@ -198,36 +301,67 @@ class TooFewDevices(_Cause, frozen=True):
     devices: int
     """All devices that the node reaches."""
 
+    @property
+    def short(self) -> str:
+        wanted = f"{self.request} of {self.claim} needs {self.requested}"
+        if not self.devices:
+            return f"{wanted}, the node has no devices"
+        if not self.selected:
+            return f"{wanted}, none of {self.devices} devices match"
+        away = [f"{count} {what}" for count, what in ((self.in_use, "in use"), (self.tainted, "tainted")) if count]
+        return f"{wanted}, {self.usable} of {self.selected} free" + (f" ({', '.join(away)})" if away else "")
 
-class MissingFeature(_Cause, frozen=True):
-    """A feature the pod needs and the kubelet does not declare."""
+
+class FeatureDetail(_Cause, frozen=True, tag="feature"):
+    """A feature the pod needs and the node's kubelet does not declare."""
 
     feature: str
 
+    @property
+    def short(self) -> str:
+        return f"kubelet lacks {self.feature}"
+
 
 Cause = (
-    ShortResource
-    | TooManyPods
-    | Cordoned
-    | UntoleratedTaint
-    | OtherNodeName
-    | UnmetExpression
-    | TakenPort
-    | NoPodNear
-    | UnwantedPod
-    | VolumeElsewhere
-    | VolumeOtherZone
-    | MissingVolume
-    | NoVolumeForClaim
-    | NoStorageCapacity
-    | VolumeLimit
-    | DiskInUse
-    | ClaimInUse
-    | ClaimElsewhere
-    | TooFewDevices
-    | MissingFeature
+    ResourceDetail
+    | PodCountDetail
+    | CordonDetail
+    | TaintDetail
+    | NodeNameDetail
+    | NodeLabelDetail
+    | HostPortDetail
+    | PodAffinityDetail
+    | PodAntiAffinityDetail
+    | VolumeNodeDetail
+    | VolumeZoneDetail
+    | MissingVolumeDetail
+    | UnboundClaimDetail
+    | StorageCapacityDetail
+    | VolumeLimitDetail
+    | DiskDetail
+    | ClaimInUseDetail
+    | ClaimElsewhereDetail
+    | DeviceDetail
+    | FeatureDetail
 )
 Causes = tuple[Cause, ...]
+
+
+def requirement(cause: NodeLabelDetail | VolumeNodeDetail) -> str:
+    """In kubectl's notation: ``disktype=ssd``."""
+    return str(Selector((Requirement(cause.key, cause.operator, cause.values),)))
+
+
+def has(actual: str | None) -> str:
+    """What the node has of it: ``has hdd``, ``has none``."""
+    return "has none" if actual is None else f"has {actual or '(empty)'}"
+
+
+def _there(topology_key: str, domain: str) -> str:
+    """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
+    if topology_key == HOSTNAME:
+        return "on this host"
+    return f"in {topology_key.rpartition('/')[2]} {domain or '(empty)'}"
 
 
 def name_of(pod: Pod) -> str:

@@ -16,8 +16,8 @@ import pytest
 
 import kubespread
 from kubespread.kube.versions import LATEST
-from kubespread.reports.details import PodAntiAffinityDetail
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.causes import PodAntiAffinityDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.plugin import Status

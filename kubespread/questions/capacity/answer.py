@@ -25,7 +25,6 @@ from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
 from kubespread.planner.bars import bars
 from kubespread.planner.claims import Replicas
-from kubespread.planner.details import canonical
 from kubespread.planner.honesty import not_modelled_of
 from kubespread.planner.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.capacity.fitting import Copies, Filled, filled, if_tolerated
@@ -46,7 +45,7 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.amounts import canonical, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
 from kubespread.scheduler.evaluation import evaluate

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from kubespread.kube.quantity import parse
-from kubespread.reports.details import rounded
+from kubespread.kube.quantity import parse, rounded
 from kubespread.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
 from kubespread.wording import count_of, some_of
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from kubespread.planner.details import canonical, details_of
 from kubespread.planner.room import PODS, free
 from kubespread.questions.capacity.report import Stranded, StrandedBy
-from kubespread.reports.details import CordonDetail, Detail, PodCountDetail, ResourceDetail, TaintDetail
+from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
+from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Status
@@ -48,7 +48,7 @@ def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
     if evaluation.rejection is not None or evaluation.error is not None:
         # Whatever it is, it is about the pod and not about a node.
         return dict.fromkeys(range(len(evaluation.cluster)), Obstacle("rejected", evaluation.message or ""))
-    details = details_of(evaluation)
+    details = evaluation.causes()
     found: dict[int, Obstacle] = {}
     for node in np.flatnonzero(~evaluation.feasible).tolist():
         status = evaluation.verdict(node)
@@ -59,19 +59,19 @@ def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
     return found
 
 
-def _obstacle(status: Status, details: Sequence[Detail]) -> Obstacle:
+def _obstacle(status: Status, details: Causes) -> Obstacle:
     match details:
         case [CordonDetail(), *_]:
             return Obstacle("cordoned")
         case [TaintDetail() as taint, *_]:
-            return Obstacle("tainted", taint.short.removeprefix("taint "))
+            return Obstacle("tainted", taint.taint)
         case [PodCountDetail() | ResourceDetail(), *_]:
             return Obstacle("resource", resources=_short(details))
         case _:
             return Obstacle("rejected", ", ".join(status.reasons))
 
 
-def _short(details: Sequence[Detail]) -> tuple[str, ...]:
+def _short(details: Causes) -> tuple[str, ...]:
     return tuple(
         PODS if isinstance(each, PodCountDetail) else each.resource for each in details if isinstance(each, _RESOURCES)
     )

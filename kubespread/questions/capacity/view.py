@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kubespread.escaping import escaped
+from kubespread.kube.quantity import rounded
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
@@ -15,7 +16,6 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
-from kubespread.reports.details import rounded
 from kubespread.views.flow import HANGING, INDENT, aim
 from kubespread.views.layout import GAP, Cell, Line, cell, wrapped
 from kubespread.views.look import Look

@@ -17,7 +17,8 @@ from kubespread.questions.compare.report import (
     ReplicaDifference,
     SideReport,
 )
-from kubespread.reports.judged_nodes import NodeConstraint
+from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
+from kubespread.reports.reason_words import short_names
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
@@ -35,7 +36,6 @@ from kubespread.views.layout import (
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
-from kubespread.views.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
 from kubespread.wording import EMPTY, short_key

@@ -15,7 +15,6 @@ from kubespread.planner.advise.of_constraints import advice_on_constraints
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
 from kubespread.planner.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
-from kubespread.planner.details import DetailsOfNodes, details_of
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.questions.choosing import given_pods
@@ -29,6 +28,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
 from kubespread.reports.parts import ConstraintReport, PodReference
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn
 from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
@@ -124,7 +124,7 @@ def explained(
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
-    rows, details = _constraint_rows(evaluation, pods=pods), details_of(evaluation)
+    rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     schedulable = evaluation.message is None
     hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
     return msgspec.structs.replace(
@@ -237,7 +237,7 @@ def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
 def _node_report(
     evaluation: Evaluation,
     rows: Sequence[_ConstraintRow],
-    details: Mapping[str, DetailsOfNodes],
+    details: Mapping[str, Mapping[int, Causes]],
     node: int,
     *,
     scores: bool,

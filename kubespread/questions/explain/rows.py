@@ -6,10 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail
+from kubespread.reports.judged_nodes import (
+    SPREAD_PLUGIN,
+    NodeConstraint,
+    NodeReport,
+    Rejection,
+    ScoreDetail,
+    without_taint_of_cordon,
+)
 from kubespread.reports.parts import ConstraintReport, letter
+from kubespread.reports.reason_words import short_names
 from kubespread.views.arithmetic import Spelling, formula
-from kubespread.views.reasons import SPREAD_PLUGIN, short_names, without_taint_of_cordon
 
 _MAX_ROWS = 25
 _MAX_FITTING = 15

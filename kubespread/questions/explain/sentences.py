@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from kubespread.escaping import escaped
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.reports.details import (
+from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
+from kubespread.reports.parts import ConstraintReport, CountedPod
+from kubespread.scheduler.causes import (
+    Cause,
     ClaimInUseDetail,
-    Detail,
     NodeLabelDetail,
     PodAffinityDetail,
     PodAntiAffinityDetail,
@@ -16,11 +18,8 @@ from kubespread.reports.details import (
     has,
     requirement,
 )
-from kubespread.reports.judged_nodes import NodeConstraint, NodeReport
-from kubespread.reports.parts import ConstraintReport, CountedPod
 from kubespread.views.arithmetic import PRETTY, formula, letter
 from kubespread.views.phrases import policies
-from kubespread.views.reasons import SPREAD_PLUGIN
 
 
 def in_sentences(report: ExplainReport) -> str:
@@ -106,7 +105,7 @@ def _shares(report: ExplainReport, node: NodeReport) -> list[str]:
     ]
 
 
-def in_full(detail: Detail) -> str:
+def in_full(detail: Cause) -> str:
     """One line; kinds whose few words leave nothing out are said in those."""
     match detail:
         case ResourceDetail(resource=resource, requested=requested, free=free, allocatable=allocatable):

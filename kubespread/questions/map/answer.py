@@ -22,7 +22,6 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
-from kubespread.planner.details import canonical
 from kubespread.planner.node_states import closing_states
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.pod_book import key_of
@@ -35,6 +34,7 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts
 from kubespread.scheduler.framework import Framework

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from kubespread.kube.quantity import rounded
 from kubespread.planner.bars import (
     Barring,
     BarringReason,
@@ -20,13 +21,11 @@ from kubespread.planner.bars import (
     selection_of,
 )
 from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed, selected_nowhere
-from kubespread.planner.details import canonical
 from kubespread.planner.room import free
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.pending.report import PendingFor
-from kubespread.reports.details import rounded
-from kubespread.scheduler.cluster.amounts import requested
+from kubespread.scheduler.cluster.amounts import canonical, requested
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError

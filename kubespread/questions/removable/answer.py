@@ -13,8 +13,8 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.quantity import rounded
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.planner.details import canonical
 from kubespread.planner.room import PODS, free
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.draining import drain_plan
@@ -32,8 +32,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport, Together
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.reports.details import rounded
-from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES
+from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 
 import numpy as np
 
 from kubespread.errors import SnapshotError
 from kubespread.kube import pod_requests as requests
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.resource_names import is_scalar
+from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
+from kubespread.kube.resource_names import is_hugepages, is_scalar
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped
 
@@ -33,6 +34,15 @@ def scheduler_amounts(given: requests.Amounts) -> dict[str, int]:
         for name, quantity in given.items()
         if name in BASIC_RESOURCES or is_scalar(name)
     }
+
+
+@lru_cache(maxsize=4096)
+def canonical(resource: str, amount: int) -> str:
+    """An amount as kube-scheduler counts it, in the text Kubernetes would print."""
+    if resource == "cpu":
+        return str(Quantity(amount * NANO // 1000))
+    in_bytes = resource in ("memory", "ephemeral-storage") or is_hugepages(resource)
+    return str(Quantity(amount * NANO, "BinarySI" if in_bytes else "DecimalSI"))
 
 
 def allowed_pods(node: Node) -> int:

@@ -17,7 +17,7 @@ from kubespread.kube.node_selector import Term, parse_term, pinned_names, requir
 from kubespread.kube.selector import from_map
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.causes import Causes, UnmetExpression
+from kubespread.scheduler.causes import Causes, NodeLabelDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -201,10 +201,10 @@ def _terms(selector: NodeSelector | None) -> list[Term]:
     return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
 
 
-def _cause(source: str, unmet: Unmet) -> UnmetExpression:
+def _cause(source: str, unmet: Unmet) -> NodeLabelDetail:
     term = None if source == "nodeSelector" else unmet.term
     required = unmet.requirement
-    return UnmetExpression(source, term, required.key, required.operator, required.values, unmet.actual)
+    return NodeLabelDetail(source, term, required.key, required.operator, required.values, unmet.actual)
 
 
 class NodeAffinityArgs(Args):

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.api.core import Node, Pod
-from kubespread.scheduler.causes import Causes, MissingFeature
+from kubespread.scheduler.causes import Causes, FeatureDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -65,7 +65,7 @@ class NodeDeclaredFeaturesState(Fixed):
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         objects = (self.nodes.objects[node] for node in nodes.tolist())
-        return [tuple(map(MissingFeature, sorted(self._missing(node)))) for node in objects]
+        return [tuple(map(FeatureDetail, sorted(self._missing(node)))) for node in objects]
 
     def _missing(self, node: Node) -> frozenset[str]:
         return self.needed - declared(node.status.declared_features)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.causes import Causes, OtherNodeName
+from kubespread.scheduler.causes import Causes, NodeNameDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -42,7 +42,7 @@ class NodeNameState(Fixed):
         return Verdicts.rejecting(rejected, OTHER_NODE)
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        return [(OtherNodeName(self.node_name),)] * len(nodes)
+        return [(NodeNameDetail(self.node_name),)] * len(nodes)
 
 
 SPECIFICATION = Specification(

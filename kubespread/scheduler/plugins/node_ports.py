@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.causes import Causes, TakenPort, by_place, name_of
+from kubespread.scheduler.causes import Causes, HostPortDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
@@ -62,7 +62,7 @@ class NodePortsState(OnNode):
         return by_place(
             len(nodes),
             (
-                (place_of[node], TakenPort(port, protocol, address, name_of(pods[holder])))
+                (place_of[node], HostPortDetail(port, protocol, address, name_of(pods[holder])))
                 for holder, node, kind in listed
                 if node in place_of
                 for address, protocol, port in taken[kind]

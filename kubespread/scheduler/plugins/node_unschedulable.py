@@ -11,7 +11,7 @@ import msgspec
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
 from kubespread.kube.well_known import CORDON_TAINT_KEY
-from kubespread.scheduler.causes import Causes, Cordoned
+from kubespread.scheduler.causes import Causes, CordonDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -45,7 +45,7 @@ class NodeUnschedulableState(Fixed):
         return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        return [(Cordoned(),)] * len(nodes)
+        return [(CordonDetail(),)] * len(nodes)
 
 
 SPECIFICATION = Specification(

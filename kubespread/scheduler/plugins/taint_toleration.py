@@ -19,7 +19,7 @@ from kubespread.kube.taint import (
     untolerated,
 )
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.causes import Causes, UntoleratedTaint
+from kubespread.scheduler.causes import Causes, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -86,7 +86,7 @@ class TaintTolerationState(Fixed):
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """Every taint that is not tolerated, and not kube-scheduler's first one only."""
         per_list = [
-            tuple(UntoleratedTaint(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
+            tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
             for taints in self.nodes.taint_lists
         ]
         return [per_list[which] for which in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.causes import Causes, ClaimElsewhere, TooFewDevices
+from kubespread.scheduler.causes import Causes, ClaimElsewhereDetail, DeviceDetail
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -169,11 +169,11 @@ def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
     """The claims that are allocated elsewhere, or else the requests that find too few devices by themselves."""
     elsewhere = judge.elsewhere(node)
     if elsewhere:
-        return tuple(ClaimElsewhere(str(key)) for key in elsewhere)
+        return tuple(ClaimElsewhereDetail(str(key)) for key in elsewhere)
     return tuple(_shortages(judge, node, ledger))
 
 
-def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[TooFewDevices]:
+def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[DeviceDetail]:
     devices = [
         device
         for pool in judge.facts.inventory.pools(node)
@@ -187,7 +187,7 @@ def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[TooFewDevice
                 yield from (each for each in found if each is not None)
 
 
-def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger: Ledger) -> TooFewDevices | None:
+def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger: Ledger) -> DeviceDetail | None:
     try:
         selected = [device for device in devices if wanted.selects(device)]
     except AllocationError:
@@ -197,7 +197,7 @@ def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger
     requested = max(1, len(selected)) if wanted.mode == ALL else wanted.count
     if len(usable) >= requested:
         return None
-    return TooFewDevices(
+    return DeviceDetail(
         claim=wanted.claim,
         request=wanted.full_name,
         requested=requested,

@@ -17,7 +17,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.causes import Causes, NoPodNear, UnwantedPod, by_place, name_of
+from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.affinity_terms import (
     Labels,
     MalformedTermsError,
@@ -257,23 +257,23 @@ class InterPodAffinityState(Counted):
             ((place, cause) for reason, causes in by_reason for place, cause in causes if which[place] == reason),
         )
 
-    def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, NoPodNear]]:
+    def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, PodAffinityDetail]]:
         required, counts = self._terms.required, self._counts[_NEAR]
         is_first = counts.is_empty and self._meeting.meets_itself(required)
         for term in required:
             column = self._nodes.label(term.topology_key)
             is_unmet = column.absent[nodes] | (counts.around(term.topology_key, nodes) == 0) & (not is_first)
             reach = _reach(term)
-            of_domain = [NoPodNear(term.topology_key, domain, *reach) for domain in (*column.values, None)]
+            of_domain = [PodAffinityDetail(term.topology_key, domain, *reach) for domain in (*column.values, None)]
             codes = column.codes[nodes].tolist()
             yield from ((place, of_domain[codes[place]]) for place in np.flatnonzero(is_unmet).tolist())
 
-    def _meets_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, UnwantedPod]]:
+    def _meets_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """The candidate's own anti-affinity terms."""
         for position, term in enumerate(self._terms.required_anti):
             yield from self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
 
-    def _is_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, UnwantedPod]]:
+    def _is_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """The terms of existing pods, of each key and domain the first that speaks of the candidate."""
         for key in self._counts[_UNWANTED].keys:
             yield from self._unwanted(cluster, nodes, _UNWANTED, key)
@@ -285,7 +285,7 @@ class InterPodAffinityState(Counted):
 
     def _unwanted(
         self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: Term | None = None
-    ) -> Iterator[tuple[int, UnwantedPod]]:
+    ) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """One of the counts in the domain of each node, with the first pod that makes it up."""
         column, running = self._nodes.label(key), cluster.running
         kinds = (number for number, effects in self._effects.items() if (counts, key) in {each[:2] for each in effects})
@@ -298,7 +298,7 @@ class InterPodAffinityState(Counted):
             term = own or self._term_against(self._kinds[running.kind.item(pod)], key)
             named, met = name_of(running.pods[pod]), around.item(node)
             if code >= 0 and met > 0:
-                of_domain[int(code)] = UnwantedPod(
+                of_domain[int(code)] = PodAntiAffinityDetail(
                     key, column.values[code], *_reach(term), named, self._nodes.names[node], met, own is None
                 )
         for place, code in enumerate(column.codes[nodes].tolist()):

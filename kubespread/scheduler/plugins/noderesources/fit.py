@@ -17,8 +17,8 @@ from kubespread.kube.api.devices import extended_resources
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
-from kubespread.scheduler.causes import Causes, ShortResource, TooManyPods, by_place
-from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, scheduler_amounts
+from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
+from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, canonical, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
@@ -97,10 +97,10 @@ def _is_full(held: Holdings) -> Mask:
     return is_full
 
 
-def _crowding(held: Holdings) -> Iterator[tuple[int, TooManyPods]]:
+def _crowding(held: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
     full = np.flatnonzero(_is_full(held))
     running, allowed = held.pod_count[full].tolist(), held.allowed_pods[full].tolist()
-    return zip(full.tolist(), map(TooManyPods, running, allowed), strict=True)
+    return zip(full.tolist(), map(PodCountDetail, running, allowed), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,14 @@ class _Room:
     allocatable: Counts
     is_short: Mask
 
-    def shortages(self) -> Iterator[tuple[int, ShortResource]]:
+    def shortages(self) -> Iterator[tuple[int, ResourceDetail]]:
         """Each short node's place and numbers."""
         short = np.flatnonzero(self.is_short)
         for place, free, allocatable in zip(
             short.tolist(), self.free[short].tolist(), self.allocatable[short].tolist(), strict=True
         ):
-            yield place, ShortResource(self.resource, self.requested, free, allocatable)
+            amounts = (canonical(self.resource, amount) for amount in (self.requested, free, allocatable))
+            yield place, ResourceDetail(self.resource, *amounts)
 
 
 @dataclass

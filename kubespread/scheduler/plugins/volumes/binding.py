@@ -22,10 +22,10 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import (
     Cause,
     Causes,
-    MissingVolume,
-    NoStorageCapacity,
-    NoVolumeForClaim,
-    VolumeElsewhere,
+    MissingVolumeDetail,
+    StorageCapacityDetail,
+    UnboundClaimDetail,
+    VolumeNodeDetail,
     by_place,
 )
 from kubespread.scheduler.cluster.change import StorageChange
@@ -234,7 +234,7 @@ class VolumeBindingState(Fixed):
             volume = self.cluster.storage.volumes[bound_to]
             return [
                 tuple(
-                    VolumeElsewhere(
+                    VolumeNodeDetail(
                         name, bound_to, unmet.term, unmet.requirement.key, unmet.requirement.operator,
                         unmet.requirement.values, unmet.actual,
                     )
@@ -244,11 +244,11 @@ class VolumeBindingState(Fixed):
             ]  # fmt: skip
         cause: Cause
         if problem.reason == VOLUME_MISSING:
-            cause = MissingVolume(name, bound_to)
+            cause = MissingVolumeDetail(name, bound_to)
         elif problem.reason == NOT_ENOUGH_SPACE:
-            cause = NoStorageCapacity(name, storage_class, size)
+            cause = StorageCapacityDetail(name, storage_class, size)
         else:
-            cause = NoVolumeForClaim(name, storage_class, size, claim.metadata.annotations.get(SELECTED_NODE))
+            cause = UnboundClaimDetail(name, storage_class, size, claim.metadata.annotations.get(SELECTED_NODE))
         return [(cause,)] * len(nodes)
 
     @cached_property

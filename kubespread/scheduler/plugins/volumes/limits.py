@@ -14,7 +14,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSIDriver, CSINode, VolumeAttachment
-from kubespread.scheduler.causes import Causes, VolumeLimit
+from kubespread.scheduler.causes import Causes, VolumeLimitDetail
 from kubespread.scheduler.cluster.cluster import Cluster, per_driver
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Mask, Positions
@@ -162,7 +162,7 @@ class NodeVolumeLimitsState(OnNode):
             for node in nodes.tolist()
         ]
 
-    def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimit]:
+    def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
         """The drivers that would have to attach too many volumes.
 
         A volume that is attached already costs nothing; drivers without a limit are unlimited.
@@ -173,7 +173,7 @@ class NodeVolumeLimitsState(OnNode):
         new = Counter(driver for unique, driver in self.added.items() if unique not in used)
         for driver, added in new.items():
             if driver in limits and count[driver] + added > limits[driver]:
-                yield VolumeLimit(driver, count[driver], added, limits[driver])
+                yield VolumeLimitDetail(driver, count[driver], added, limits[driver])
 
 
 SPECIFICATION = Specification(

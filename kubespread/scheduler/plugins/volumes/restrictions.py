@@ -14,7 +14,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.volumes import Volume
-from kubespread.scheduler.causes import Causes, ClaimInUse, DiskInUse, by_place, name_of
+from kubespread.scheduler.causes import Causes, ClaimInUseDetail, DiskDetail, by_place, name_of
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
@@ -107,23 +107,23 @@ class VolumeRestrictionsState(Counted):
         disks = by_place(len(nodes), self._disks_in_use(cluster, nodes))
         return [in_use or claims for in_use in disks]
 
-    def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskInUse]]:
+    def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskDetail]]:
         running = cluster.running
         disks = {number: list(_shared_disks(self._disks, self._kinds[number])) for number in running.nodes_of_kind}
         place_of = {node: place for place, node in enumerate(nodes.tolist())}
         for holder in running.places_of(number for number, shared in disks.items() if shared).tolist():
             if (node := running.node.item(holder)) in place_of:
                 pod = name_of(running.pods[holder])
-                yield from ((place_of[node], DiskInUse(disk.name, pod)) for disk in disks[running.kind.item(holder)])
+                yield from ((place_of[node], DiskDetail(disk.name, pod)) for disk in disks[running.kind.item(holder)])
 
-    def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUse]:
+    def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUseDetail]:
         """Each with the first pod that uses it."""
         running, kinds = cluster.running, self._kinds
         for namespace, name in sorted(claim for claim, users in self._users.items() if users > 0):
             using = (number for number in running.nodes_of_kind if (namespace, name) in kinds[number].claims)
             for user in running.places_of(using)[:1].tolist():
                 node = cluster.nodes.names[running.node.item(user)]
-                yield ClaimInUse(f"{namespace}/{name}", name_of(running.pods[user]), node)
+                yield ClaimInUseDetail(f"{namespace}/{name}", name_of(running.pods[user]), node)
 
 
 def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:

@@ -14,7 +14,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
-from kubespread.scheduler.causes import Causes, VolumeOtherZone, by_place
+from kubespread.scheduler.causes import Causes, VolumeZoneDetail, by_place
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
@@ -136,10 +136,10 @@ class VolumeZoneState(Fixed):
             ),
         )
 
-    def _cause(self, required: _Topology, node: int) -> VolumeOtherZone:
+    def _cause(self, required: _Topology, node: int) -> VolumeZoneDetail:
         labels = self.cluster.nodes.objects[node].metadata.labels
         actual = labels.get(required.key, labels.get(_GENERAL.get(required.key, required.key)))
-        return VolumeOtherZone(required.claim, required.volume, required.key, required.values, actual)
+        return VolumeZoneDetail(required.claim, required.volume, required.key, required.values, actual)
 
 
 SPECIFICATION = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())
