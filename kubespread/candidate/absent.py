@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.cluster_objects import FIELDS, Namespace
+from kubespread.kube.api.core import Namespace
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.snapshot.snapshot import Snapshot
@@ -48,7 +48,7 @@ def _known(snapshot: Snapshot) -> set[str]:
 def _namespaces(snapshot: Snapshot) -> Iterator[str]:
     """Those that objects are in, and those that are objects themselves."""
     objects = snapshot.objects
-    yield from (each.metadata.name for each in objects.namespaces)
+    yield from (each.metadata.name for each in objects.of(Namespace))
     yield from (pod.metadata.namespace for pod in snapshot.pods)
-    for name in FIELDS.values():
-        yield from (each.metadata.namespace for each in getattr(objects, name) if each.metadata.namespace)
+    for found in objects.by_type.values():
+        yield from (each.metadata.namespace for each in found if each.metadata.namespace)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -13,11 +13,12 @@ from kubespread.controllers.claims import admitted_claims
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission.defaulting import default_storage_class
 from kubespread.kube.admission.quota import with_usage
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import LimitRange, ResourceQuota, RuntimeClass
 from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
@@ -49,8 +50,8 @@ def with_manifest_objects(
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
     _check_amounts(snapshot.objects)
-    quotas = with_usage(snapshot.objects.resource_quotas, snapshot.pods)
-    return replace(snapshot, objects=replace(snapshot.objects, resource_quotas=quotas)), tuple(notes)
+    quotas = with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods)
+    return replace(snapshot, objects=snapshot.objects.with_all(ResourceQuota, quotas)), tuple(notes)
 
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
@@ -76,7 +77,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
 
 
 def _check_amounts(objects: ClusterObjects) -> None:
-    for obj in (*objects.limit_ranges, *objects.resource_quotas, *objects.runtime_classes):
+    for obj in (*objects.of(LimitRange), *objects.of(ResourceQuota), *objects.of(RuntimeClass)):
         try:
             normalized(msgspec.to_builtins(obj), type(obj))
         except DecodingError as error:
@@ -89,15 +90,13 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     for obj in brought:
         builder.add(obj)
     added, known = builder.build(), snapshot.objects
-    fields: dict[str, Any] = {
-        field: _over(getattr(known, field), getattr(added.objects, field)) for field in FIELDS.values()
-    }
+    applied = {cls: _over(known.of(cls), objects) for cls, objects in added.objects.by_type.items()}
     unknown = {type(obj).__name__ for obj in brought if not known.knows(type(obj))}
-    objects = replace(known, **fields, partly_known=known.partly_known | unknown)
-    before = {id(claim) for claim in known.persistent_volume_claims}
-    for claim in objects.persistent_volume_claims:
+    objects = replace(known, by_type={**known.by_type, **applied}, partly_known=known.partly_known | unknown)
+    before = {id(claim) for claim in known.of(PersistentVolumeClaim)}
+    for claim in objects.of(PersistentVolumeClaim):
         if id(claim) not in before:
-            default_storage_class(claim, objects.storage_classes)
+            default_storage_class(claim, objects.of(StorageClass))
     return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=objects)
 
 
@@ -119,17 +118,16 @@ def _over(known: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
 
 def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
     """The cluster's objects, with what the candidates' own controllers add: of several alike the last is the newest."""
+    for cls in SELECTING_CONTROLLERS.values():
+        own = [obj for obj in companions if isinstance(obj, cls)]
+        objects = objects.with_all(cls, _newest(own, objects.of(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
-    fields: dict[str, Any] = {
-        field: _newest([obj for obj in companions if FIELDS[type(obj)] == field], getattr(objects, field))
-        for field in SELECTING_CONTROLLERS.values()
-    }
-    known = objects.persistent_volume_claims
-    return replace(objects, **fields, persistent_volume_claims=(*known, *_claims_to_come(objects, claims)))
+    known = objects.of(PersistentVolumeClaim)
+    return objects.with_all(PersistentVolumeClaim, (*known, *_claims_to_come(objects, claims)))
 
 
-def _newest(added: Sequence[ApiObject], known: Sequence[ApiObject]) -> tuple[ApiObject, ...]:
-    by_name: dict[tuple[str, str], ApiObject] = {}
+def _newest(added: Sequence[T], known: Sequence[T]) -> tuple[T, ...]:
+    by_name: dict[tuple[str, str], T] = {}
     for obj in (*reversed(added), *known):
         by_name.setdefault(_key(obj), obj)
     return tuple(by_name.values())
@@ -139,7 +137,7 @@ def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
     """Claims that would be made for a new pod and are not there yet."""
-    known = set(map(_key, objects.persistent_volume_claims))
+    known = set(map(_key, objects.of(PersistentVolumeClaim)))
     for claim in admitted_claims((claim for claim in claims if _key(claim) not in known), objects):
         if _key(claim) not in known:
             known.add(_key(claim))

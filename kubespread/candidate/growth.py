@@ -10,8 +10,7 @@ from kubespread.candidate.running import runs_another_template
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.quota import allowance, charged
-from kubespread.kube.api.cluster_objects import ResourceQuota
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import controller_of
@@ -92,7 +91,7 @@ def growths(
     """
     on_nodes = PodsByController(running)
     waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
-    quotas: Quotas = snapshot.objects.resource_quotas if desired.counts_quotas else ()
+    quotas: Quotas = snapshot.objects.of(ResourceQuota) if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:
         # Pods that wait for a node are charged already, and are among those to be placed.
@@ -113,7 +112,7 @@ def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) 
     """The candidate's workload's pods; a pod by itself has none."""
     if candidate.workload is None:
         return []
-    return pods_of(candidate.workload, candidate.companions, snapshot.objects.replica_sets, pods)
+    return pods_of(candidate.workload, candidate.companions, snapshot.objects.of(ReplicaSet), pods)
 
 
 def _growth(

@@ -13,7 +13,7 @@ from kubespread.controllers.revisions import newest_replica_set
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod, PodTemplateSpec
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicationController
+from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
 from kubespread.kube.owners import WorkloadName
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -38,11 +38,11 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
     row = POD_CREATORS.get(workload.kind)
     if row is None or not issubclass(row.cls, _ROLLED_OUT):
         return None
-    for running in getattr(snapshot.objects, row.field):
+    for running in snapshot.objects.of(row.cls):
         if (running.metadata.namespace, running.metadata.name) == (workload.namespace, workload.name):
             return row.pod_template(running)
     if workload.kind == "Deployment":
-        newest = newest_replica_set(workload, snapshot.objects.replica_sets)
+        newest = newest_replica_set(workload, snapshot.objects.of(ReplicaSet))
         return newest.spec.template if newest is not None else None
     return None
 

@@ -54,7 +54,7 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         return from_stored_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    stored: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    stored: Any = _find(snapshot.objects.of(kind.cls), kind, namespace, name)
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():
         workload: Any = _decoded(changed, kind, stored)
@@ -62,7 +62,7 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
     notes: tuple[str, ...] = ()
     workload_name, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
-        current = current_replica_set(workload, snapshot.objects.replica_sets)
+        current = current_replica_set(workload, snapshot.objects.of(ReplicaSet))
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"Deployment/{name}: asked about as another pod of its ReplicaSet {current.metadata.name}",)

@@ -55,9 +55,10 @@ def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
     row = KEPT.get(type(given))
     if row is None:
         return
-    there: Iterable[ApiObject] = snapshot.pods if isinstance(given, Pod) else getattr(snapshot.objects, row.field)
     key = candidate.pod.metadata.namespace, given.metadata.name
-    stored = next((each for each in there if (each.metadata.namespace, each.metadata.name) == key), None)
+    stored = next(
+        (each for each in snapshot.of_kind(row) if (each.metadata.namespace, each.metadata.name) == key), None
+    )
     if stored is not None and (faults := [str(fault) for fault in update_faults(stored, given)]):
         kind = f"{row.kind}.{row.group}" if row.group else row.kind
         raise UsageError(f"{kind} {quote(given.metadata.name)} is invalid: {aggregate(faults)}")

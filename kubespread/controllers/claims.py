@@ -32,11 +32,11 @@ def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
 
 def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> list[PersistentVolumeClaim]:
     """New claims with their defaults; none of a class that was not listed, of which nothing can be said."""
-    classes = {storage_class.metadata.name for storage_class in objects.storage_classes}
+    classes = {storage_class.metadata.name for storage_class in objects.of(StorageClass)}
     admitted = []
     for claim in claims:
         default_claim(claim)
-        default_storage_class(claim, objects.storage_classes)
+        default_storage_class(claim, objects.of(StorageClass))
         if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
             admitted.append(claim)
     return admitted

@@ -13,13 +13,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from kubespread.controllers.scales import ScaleError, Scales, total_scale
-from kubespread.kube.api.cluster_objects import (
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import (
     Condition,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from kubespread.kube.api.core import Pod
 from kubespread.kube.int_or_string import IntOrStringError, scaled
 from kubespread.kube.pod_status import is_ready
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector

@@ -18,8 +18,8 @@ from kubespread.controllers.disruption import (
     generation_of,
     with_allowed,
 )
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubespread.kube.gotext import quote
 from kubespread.kube.pod_status import is_ready
 from kubespread.kube.timestamps import format_utc

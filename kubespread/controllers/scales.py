@@ -74,10 +74,10 @@ class ClusterScales:
 
     def __init__(self, objects: ClusterObjects, custom: Mapping[tuple[str, str], CustomKind] | None = None) -> None:
         found: Sequence[_Scalable] = (
-            *objects.deployments,
-            *objects.replica_sets,
-            *objects.stateful_sets,
-            *objects.replication_controllers,
+            *objects.of(Deployment),
+            *objects.of(ReplicaSet),
+            *objects.of(StatefulSet),
+            *objects.of(ReplicationController),
         )
         self._workloads = {_name_of(workload): workload for workload in found}
         self._custom = custom or {}

@@ -18,10 +18,12 @@ class WorkloadName:
     name: str
 
 
-SELECTING_CONTROLLERS: Mapping[tuple[str, str], str] = {
-    (KEPT[cls].api_version, KEPT[cls].kind): KEPT[cls].field for cls in (ReplicationController, ReplicaSet, StatefulSet)
+SelectingController = ReplicationController | ReplicaSet | StatefulSet
+
+SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
+    (KEPT[cls].api_version, KEPT[cls].kind): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
 }
-"""The controllers whose selectors the scheduler reads, by apiVersion and kind, and their fields of ClusterObjects."""
+"""The controllers whose selectors the scheduler reads, by apiVersion and kind."""
 
 
 def controller_of(controlled: ApiObject) -> OwnerReference | None:
@@ -43,14 +45,10 @@ def selects_pods(owner: OwnerReference) -> bool:
     return (owner.api_version, owner.kind) in SELECTING_CONTROLLERS
 
 
-def find_controller(
-    owner: OwnerReference, namespace: str, objects: ClusterObjects
-) -> ReplicationController | ReplicaSet | StatefulSet | None:
+def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjects) -> SelectingController | None:
     """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
     if not selects_pods(owner):
         return None
-    controllers: tuple[ReplicationController | ReplicaSet | StatefulSet, ...] = getattr(
-        objects, SELECTING_CONTROLLERS[owner.api_version, owner.kind]
-    )
+    controllers = objects.of(SELECTING_CONTROLLERS[owner.api_version, owner.kind])
     named = (each for each in controllers if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
     return next(named, None)

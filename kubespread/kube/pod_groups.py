@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.pod_groups import PodGroup, Workload
+from kubespread.kube.api.scheduling import PodGroup, Workload
+from kubespread.kube.api.scheduling import Workload as SchedulingWorkload
 from kubespread.kube.versions import KubeVersion
 
 GroupName = tuple[str, ...]
@@ -58,7 +59,7 @@ def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion)
     namespace = name[0]
     if not version.since(36):
         return _in_workload(name, objects)
-    for found in objects.pod_groups:
+    for found in objects.of(PodGroup):
         policy, meta = found.spec.scheduling_policy, found.metadata
         # Namesakes of other schedulers have no such policy.
         if (meta.namespace, meta.name) == (namespace, name[1]) and policy is not None:
@@ -79,7 +80,7 @@ def permit_text(version: KubeVersion) -> str:
 
 def _in_workload(name: GroupName, objects: ClusterObjects) -> Group:
     namespace, workload, group, _ = name
-    for found in objects.workloads:
+    for found in objects.of(SchedulingWorkload):
         if (found.metadata.namespace, found.metadata.name) == (namespace, workload):
             for each in found.spec.pod_groups:
                 if each.name == group:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kubespread.kube.api.cluster_objects import ClusterObjects, HorizontalPodAutoscaler
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, ScaledObject
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 
@@ -27,13 +28,13 @@ class Autoscaler:
 
 def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[Autoscaler]:
     """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
-    for autoscaler in objects.horizontal_pod_autoscalers:
+    for autoscaler in objects.of(HorizontalPodAutoscaler):
         spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
         if WorkloadName(target.kind, autoscaler.metadata.namespace, target.name) == workload:
             least = 1 if spec.min_replicas is None else spec.min_replicas
             name = f"HorizontalPodAutoscaler {autoscaler.metadata.name}"
             yield Autoscaler(name, "minReplicas", least, "maxReplicas", spec.max_replicas)
-    for scaled in objects.scaled_objects:
+    for scaled in objects.of(ScaledObject):
         count, target = scaled.spec, scaled.spec.scale_target_ref
         if WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name) == workload:
             most = _KEDA_MOST if count.max_replica_count is None else count.max_replica_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.controllers.disruption import selector_of
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.selector import Selector
 from kubespread.lint.case import Case
 from kubespread.lint.trial import Trial
@@ -17,7 +17,7 @@ def protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, 
     """Those of its namespace that select its pods, each with its selector."""
     trial.cluster.assume(budget_gaps(case.objects))
     namespace, labels = case.subject.name.namespace, case.subject.labels
-    for budget in case.objects.pod_disruption_budgets:
+    for budget in case.objects.of(PodDisruptionBudget):
         given = budget.spec.selector
         # Of many budgets most are told apart by their labels, before a selector is made of them.
         if budget.metadata.namespace != namespace or given is None or not given.match_labels.items() <= labels.items():

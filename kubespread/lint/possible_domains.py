@@ -63,10 +63,10 @@ def _groups(
     key: str, pod: Pod, objects: ClusterObjects, nodes: Nodes
 ) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
     """Each group with the labels and taints of its nodes, once a value that it may give ``key``."""
-    for pool in objects.node_pools:
+    for pool in objects.of(NodePool):
         if _has_room(pool, nodes):
             yield from _of_node_pool(key, pod, pool)
-    for machines in objects.machine_deployments:
+    for machines in objects.of(MachineDeployment):
         if _may_grow(machines):
             made, annotations = machines.spec.template, machines.metadata.annotations
             zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}

@@ -13,8 +13,8 @@ import msgspec
 
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance, charged
-from kubespread.kube.api.cluster_objects import ClusterObjects, ResourceQuota
-from kubespread.kube.api.core import Affinity, NodeAffinity, Pod, PodSpec, TopologySpreadConstraint
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Affinity, NodeAffinity, Pod, PodSpec, ResourceQuota, TopologySpreadConstraint
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.validation.faults import FieldFault
@@ -127,13 +127,9 @@ class Trial:
     @cached_property
     def cluster(self) -> Cluster:
         cluster = _without_running(self._whole, [self.subject])
-        quotas = self._whole.objects.resource_quotas
+        quotas = self._whole.objects.of(ResourceQuota)
         free = without_usage(quotas, self.subject)
-        return (
-            cluster
-            if free is quotas
-            else cluster.with_objects(dataclasses.replace(cluster.objects, resource_quotas=free))
-        )
+        return cluster if free is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, free))
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -204,7 +200,7 @@ class Trial:
         wanted = self.subject.replicas if replicas is None else replicas
         if stored.faults:
             return Placed(wanted, (), None, cluster, wanted, stored.faults[0].message)
-        allowed = allowance(stored.pod, cluster.objects.resource_quotas)
+        allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
         created = wanted if allowed.copies is None else min(wanted, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
         placed = _of(outcome, cluster)

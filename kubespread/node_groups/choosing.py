@@ -19,9 +19,9 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     Raises UsageError where there are none.
     """
     if autoscaler is Autoscaler.KARPENTER:
-        groups = tuple(map(node_pool_group, objects.node_pools))
+        groups = tuple(map(node_pool_group, objects.of(NodePool)))
     else:
-        found = map(machine_deployment_group, objects.machine_deployments)
+        found = map(machine_deployment_group, objects.of(MachineDeployment))
         groups = tuple(group for group in found if group is not None)
     if not groups:
         kind = _TOLD_BY[autoscaler].__name__

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import place
 from kubespread.scheduler.cluster.change import Change

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects, Namespace
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.api.webhooks import RuleWithOperations
+from kubespread.kube.api.scheduling import PodGroup
+from kubespread.kube.api.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    RuleWithOperations,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
 from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
 from kubespread.kube.selector import SelectorError, from_label_selector
@@ -79,7 +86,7 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield f"pod group {name} ({where}): pods are judged one at a time, not all or none of the group"
     in_namespace = [
         pod_group.metadata.name
-        for pod_group in cluster.objects.pod_groups
+        for pod_group in cluster.objects.of(PodGroup)
         if pod_group.metadata.namespace == meta.namespace
     ]
     if in_namespace and not named:
@@ -97,7 +104,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """What would look at a pod like this one when it is created; nothing for a pod that is there already."""
     if pod.metadata.uid:
         return
-    namespace = next((each for each in objects.namespaces if each.metadata.name == pod.metadata.namespace), None)
+    namespace = next((each for each in objects.of(Namespace) if each.metadata.name == pod.metadata.namespace), None)
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [
@@ -107,7 +114,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
             webhook.rules,
             webhook.namespace_selector,
         )
-        for configuration in (*objects.mutating_webhook_configurations, *objects.validating_webhook_configurations)
+        for configuration in (*objects.of(MutatingWebhookConfiguration), *objects.of(ValidatingWebhookConfiguration))
         for webhook in configuration.webhooks
     ]
     policies = [
@@ -117,7 +124,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
             policy.spec.match_constraints.resource_rules,
             policy.spec.match_constraints.namespace_selector,
         )
-        for policy in (*objects.mutating_admission_policies, *objects.validating_admission_policies)
+        for policy in (*objects.of(MutatingAdmissionPolicy), *objects.of(ValidatingAdmissionPolicy))
     ]
     for kind, name, rules, selector in (*webhooks, *policies):
         if _concerns(rules, selector, namespace):

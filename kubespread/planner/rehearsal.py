@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -14,8 +13,8 @@ from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.replica_counts import limits
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
-from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
@@ -34,7 +33,7 @@ from kubespread.scheduler.framework import Framework
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"
-_WORKLOADS: dict[str, Any] = dict.fromkeys((FIELDS[row.cls] for row in POD_CREATORS.values() if row.cls in FIELDS), ())
+_WORKLOADS = {row.cls for row in POD_CREATORS.values()}
 
 
 def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
@@ -45,7 +44,8 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     what ``cluster`` has them count.
     """
     # Only its own ReplicaSets are read, and it makes them itself.
-    objects = dataclasses.replace(cluster.objects, **_WORKLOADS)
+    by_type = {cls: found for cls, found in cluster.objects.by_type.items() if cls not in _WORKLOADS}
+    objects = dataclasses.replace(cluster.objects, by_type=by_type)
     world = World(
         (),
         (),
@@ -87,7 +87,7 @@ def stall_at_once(
     if not surge or unavailable:
         return None
     old, new = (_pod_of(pod, revision) for revision in (_OLD, _NEW))
-    allowed = allowance(new, cluster.objects.resource_quotas)
+    allowed = allowance(new, cluster.objects.of(ResourceQuota))
     if allowed.copies is not None and allowed.copies <= len(on):
         return Stall(surge, allowed.refusal)
     message = evaluate(plugins, cluster.after(Change(come=[(old, node) for node in on])), new).message

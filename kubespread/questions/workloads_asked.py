@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kubespread.candidate.absent import no_workloads
 from kubespread.errors import UsageError
-from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.selector import Selector, SelectorError
@@ -93,6 +92,6 @@ def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
     for pod in world.book:
         found.setdefault(workload_of(world, pod), pod.metadata.labels)
     for row in POD_CREATORS.values():
-        for obj in getattr(world.workloads.objects, FIELDS[row.cls]) if row.cls in FIELDS else ():
+        for obj in world.workloads.objects.of(row.cls):
             found[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
     return found

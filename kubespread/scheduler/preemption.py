@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
@@ -75,7 +76,7 @@ def preempt(
 ) -> Preemption:
     """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
     if budgets is None:
-        budgets = evaluation.cluster.objects.pod_disruption_budgets
+        budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
     rules, answer = evaluation.prepared.framework.preemption, _ask_post_filters(evaluation, args, budgets)
     if answer.candidate is not None:
         return replace(answer, tail=_placement(answer.candidate)) if rules.names_placement else answer

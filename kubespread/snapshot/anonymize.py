@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
 from kubespread.kube.api.devices import (
     Device,
@@ -27,12 +27,15 @@ from kubespread.kube.api.devices import (
     DeviceRequest,
     DeviceSelector,
     DeviceSubRequest,
+    ResourceClaim,
     ResourceClaimSpec,
+    ResourceClaimTemplate,
 )
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
-from kubespread.kube.api.storage import CSIDriver, CSINodeDriver
+from kubespread.kube.api.storage import CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.volumes import ImageVolumeSource
+from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.images import normalized_image
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -101,7 +104,7 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
     pods.
     """
     of_ordinals = _claims_of_ordinals(snapshot)
-    for found in snapshot.objects.stateful_sets:
+    for found in snapshot.objects.of(StatefulSet):
         meta = found.metadata
         for template in (claim.metadata.name for claim in found.spec.volume_claim_templates):
             mine = f"{names.get(template, template)}-{names.get(meta.name, meta.name)}"
@@ -129,7 +132,7 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     )
-    stored = ((claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.persistent_volume_claims)
+    stored = ((claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.of(PersistentVolumeClaim))
     for namespace, name in dict.fromkeys((*stored, *used)):
         stem, _, ordinal = name.rpartition("-")
         if ordinal.isdecimal():
@@ -139,7 +142,7 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     walk = _Renaming(rename, words_of_selectors(snapshot.objects))
-    others: dict[str, Any] = {name: walk.all(getattr(snapshot.objects, name)) for name in FIELDS.values()}
+    by_type = {cls: walk.all(found) for cls, found in snapshot.objects.by_type.items()}
     known = snapshot.origin
     origin = msgspec.structs.replace(
         known,
@@ -155,7 +158,7 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
         snapshot,
         nodes=walk.all(snapshot.nodes),
         pods=walk.all(snapshot.pods),
-        objects=replace(snapshot.objects, **others),
+        objects=replace(snapshot.objects, by_type=by_type),
         origin=origin,
     )
 
@@ -260,11 +263,11 @@ def words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
 
 
 def _selectors(objects: ClusterObjects) -> Iterator[DeviceSelector]:
-    for device_class in objects.device_classes:
+    for device_class in objects.of(DeviceClass):
         yield from device_class.spec.selectors
-    for claim in objects.resource_claims:
+    for claim in objects.of(ResourceClaim):
         yield from _selectors_of(claim.spec)
-    for template in objects.resource_claim_templates:
+    for template in objects.of(ResourceClaimTemplate):
         yield from _selectors_of(template.spec.spec)
 
 

@@ -15,7 +15,6 @@ import msgspec
 
 from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
-from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
@@ -98,7 +97,7 @@ _FORMS: dict[str, Callable[[IO[bytes], Snapshot], None]] = {
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
     """Everything that scheduling may read; pods that have ended are left out."""
-    others = (getattr(snapshot.objects, name) for name in FIELDS.values())
+    others = (snapshot.objects.of(cls) for cls in KEPT)
     pods = (pod for pod in snapshot.pods if pod.status.phase not in ENDED_PHASES)
     return chain(snapshot.nodes, chain.from_iterable(others), pods)
 

@@ -15,7 +15,7 @@ from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.checking import check
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, Kind, full_kind
@@ -124,7 +124,7 @@ class Snapshot:
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
         """The objects of a kind that is kept."""
         objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
-        return objects[row.cls] if row.cls in objects else getattr(self.objects, row.field)
+        return objects.get(row.cls) or self.objects.of(row.cls)
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -303,10 +303,12 @@ class SnapshotBuilder:
         nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
         for node in nodes:
             default_node(node)
-        by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.items()}
         present = {cls.__name__ for cls, found in self._objects.items() if found}
         listed = present.union(self._listed, self._origin.listed)
-        others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
+        by_type = {
+            cls: tuple(self._take(cls)) for cls, found in self._objects.items() if found and cls not in (Node, Pod)
+        }
+        others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
         faults, files = self._faults.lines, self._unreadable.lines
         unread = (

@@ -7,6 +7,8 @@ import pytest
 import kubespread
 from kubespread.candidate.sources import Choosing
 from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.questions.resolving import resolve
 from tests.builders import Data, hosts, owned_by
 
@@ -45,12 +47,12 @@ def resolved(asked: list[Data | str]) -> ClusterObjects:
 def test_each_object_stands_once(case: str) -> None:
     objects = resolved(ASKED[case])
     kept = (
-        objects.replica_sets, objects.replication_controllers, objects.stateful_sets, objects.persistent_volume_claims,
+        objects.of(ReplicaSet), objects.of(ReplicationController), objects.of(StatefulSet), objects.of(PersistentVolumeClaim),
     )  # fmt: skip
     assert [[found.metadata.name for found in each] for each in kept] == [["web-1"], ["rc"], ["db"], ["data-db-0"]]
 
 
 def test_a_claim_of_two_that_ask_for_it_stands_once() -> None:
-    assert [claim.metadata.name for claim in resolved(["sts/db", STATEFUL_SET]).persistent_volume_claims] == [
+    assert [claim.metadata.name for claim in resolved(["sts/db", STATEFUL_SET]).of(PersistentVolumeClaim)] == [
         "data-db-0"
     ]

@@ -18,14 +18,10 @@ from kubespread.controllers.disruption import (
     selector_of,
 )
 from kubespread.controllers.scales import ClusterScales, CustomKind, CustomScale
-from kubespread.kube.api.cluster_objects import (
-    ClusterObjects,
-    Condition,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
-)
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
+from kubespread.kube.api.policy import Condition, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubespread.kube.api.workloads import (
     Deployment,
     LabelSelectingWorkloadSpec,
@@ -52,17 +48,19 @@ def replica_set(name: str, replicas: int, deployment: str | None = None) -> Repl
 
 SCALES = ClusterScales(
     ClusterObjects(
-        deployments=(Deployment(metadata=meta("shop"), spec=LabelSelectingWorkloadSpec(replicas=8)),),
-        replica_sets=(
-            replica_set("shop-old", 3, "shop"),
-            replica_set("shop-new", 6, "shop"),
-            replica_set("left-over", 2, "gone"),
-            replica_set("alone", 4),
-        ),
-        stateful_sets=(StatefulSet(metadata=meta(), spec=LabelSelectingWorkloadSpec(replicas=5)),),
-        replication_controllers=(
-            ReplicationController(metadata=meta("old"), spec=MapSelectingWorkloadSpec(replicas=None)),
-        ),
+        {
+            Deployment: (Deployment(metadata=meta("shop"), spec=LabelSelectingWorkloadSpec(replicas=8)),),
+            ReplicaSet: (
+                replica_set("shop-old", 3, "shop"),
+                replica_set("shop-new", 6, "shop"),
+                replica_set("left-over", 2, "gone"),
+                replica_set("alone", 4),
+            ),
+            StatefulSet: (StatefulSet(metadata=meta(), spec=LabelSelectingWorkloadSpec(replicas=5)),),
+            ReplicationController: (
+                ReplicationController(metadata=meta("old"), spec=MapSelectingWorkloadSpec(replicas=None)),
+            ),
+        }
     ),
     {
         ("example.com/v1", "Widget"): CustomKind("widgets.example.com", {("default", "w"): CustomScale("uid-w", 9)}),

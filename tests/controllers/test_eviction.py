@@ -10,13 +10,9 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption import budget_status
 from kubespread.controllers.eviction import Eviction, evict, no_such_pod
 from kubespread.controllers.scales import ClusterScales
-from kubespread.kube.api.cluster_objects import (
-    ClusterObjects,
-    Condition,
-    PodDisruptionBudget,
-    PodDisruptionBudgetStatus,
-)
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import Condition, PodDisruptionBudget, PodDisruptionBudgetStatus
 from tests.controllers.cluster import NOW, budget, pod
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."

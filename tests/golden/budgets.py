@@ -12,8 +12,8 @@ import kubespread
 from kubespread.controllers.disruption import budget_status, condition_of, protects
 from kubespread.controllers.eviction import LET_THROUGH, Eviction, evict, no_such_pod
 from kubespread.controllers.scales import ClusterScales, CustomKind, CustomScale
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from tests.golden.cases import Data, Difference, Recorded
 
 _VERSION = "example.com/v1"
@@ -35,7 +35,7 @@ class _Replay:
     def __init__(self, case: Data) -> None:
         snapshot = kubespread.Snapshot.from_objects([*case["objects"], *case["podDisruptionBudgets"], *case["pods"]])
         self.pods: list[Pod] = list(snapshot.pods)
-        self.budgets: Sequence[PodDisruptionBudget] = snapshot.objects.pod_disruption_budgets
+        self.budgets: Sequence[PodDisruptionBudget] = snapshot.objects.of(PodDisruptionBudget)
         self._scales = ClusterScales(snapshot.objects, _custom_kinds(case["objects"]))
         self._now = datetime.fromisoformat(case["now"])
         self._resync = case["resync"]

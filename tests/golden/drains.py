@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import kubespread
 from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.selector_text import parse_selector
 from tests.golden.cases import Data, Difference, Recorded
 
@@ -18,7 +19,7 @@ def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
     flags = {name.replace("-", "_"): value for name, value in case["flags"].items()}
     selector = parse_selector(flags.pop("pod_selector", ""))
     return plan_drain(
-        case["node"], snapshot.pods, snapshot.objects.daemon_sets, DrainFlags(**flags, pod_selector=selector), NOW
+        case["node"], snapshot.pods, snapshot.objects.of(DaemonSet), DrainFlags(**flags, pod_selector=selector), NOW
     )
 
 

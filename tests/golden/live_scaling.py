@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from kubespread import Snapshot
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.objects import objects_now
@@ -24,7 +25,7 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
     """
     case = recorded.case
     world = _scaled(case)
-    sizes = {each.metadata.name: each.spec.replicas for each in objects_now(world).replica_sets}
+    sizes = {each.metadata.name: each.spec.replicas for each in objects_now(world).of(ReplicaSet)}
     ours = {key: sizes[key] for key in case["replicaSetsAfter"]}
     if ours != case["replicaSetsAfter"]:
         yield Difference(recorded.name, "sizes", case["replicaSetsAfter"], ours)

@@ -10,6 +10,7 @@ import kubespread
 from kubespread.controllers.adoption import PodsByController, active_pods_of
 from kubespread.controllers.scale_down import crowding, deletion_order, related_pods, victims
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
 from tests.golden.cases import Data, Difference, Recorded
 
 
@@ -27,7 +28,7 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
 def _ours(case: Data) -> Data:
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = kubespread.Snapshot.from_objects([*case["replicaSets"], *pods])
-    replica_sets = snapshot.objects.replica_sets
+    replica_sets = snapshot.objects.of(ReplicaSet)
     shrinking = next(each for each in replica_sets if each.metadata.name == case["replicaSet"])
     active = active_pods_of(shrinking, PodsByController(snapshot.pods))
     related = related_pods(shrinking, replica_sets, snapshot.pods)

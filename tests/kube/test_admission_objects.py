@@ -9,8 +9,15 @@ import pytest
 
 import kubespread
 from kubespread.kube.admission.limit_ranges import refusal
-from kubespread.kube.api.cluster_objects import LimitRange, LimitRangeItem, LimitRangeSpec
-from kubespread.kube.api.core import Container, Pod, PodSpec, ResourceRequirements
+from kubespread.kube.api.core import (
+    Container,
+    LimitRange,
+    LimitRangeItem,
+    LimitRangeSpec,
+    Pod,
+    PodSpec,
+    ResourceRequirements,
+)
 from tests.builders import node, pod
 
 Data = dict[str, Any]

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
-from kubespread.kube.api.kinds import KEPT, KINDS, POD_CREATORS, READ, Kind, pod_creator
+from kubespread.kube.api.kinds import KINDS, POD_CREATORS, READ, Kind, pod_creator
 from kubespread.snapshot.live.resources import RESOURCES, path_of
-
-NO_OBJECTS = {"listed", "partly_known", "unread"}
-
-
-def test_every_field_of_the_clusters_objects_has_a_kind() -> None:
-    names = {field.name for field in dataclasses.fields(ClusterObjects)} - NO_OBJECTS
-    assert set(FIELDS.values()) == names == {row.field for row in KEPT.values()} - {""}
 
 
 @pytest.mark.parametrize("row", KINDS, ids=lambda row: row.kind)
@@ -23,7 +13,6 @@ def test_names_belong_together(row: Kind) -> None:
     stem = row.kind.lower().removesuffix("y")
     assert row.plural.startswith(stem)
     assert row.plural.removeprefix(stem) in ("s", "es", "ies")
-    assert row.field.replace("_", "") in (row.plural, "")
 
 
 @pytest.mark.parametrize("row", [row for row in POD_CREATORS.values() if row.template_path], ids=lambda row: row.kind)

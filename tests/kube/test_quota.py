@@ -10,8 +10,7 @@ import pytest
 import kubespread
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.quota import Allowance, allowance, charged
-from kubespread.kube.api.cluster_objects import ResourceQuota
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, ResourceQuota
 from tests.builders import Data, hosts, owned_by, pod
 
 

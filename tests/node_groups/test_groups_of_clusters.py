@@ -9,6 +9,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.node_groups.choosing import groups_of_cluster
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.snapshot.anonymize import anonymize
@@ -138,7 +139,7 @@ def test_pseudonyms_leave_them_usable() -> None:
     objects = [node, machines(annotations, zone="acme-a"), pool("acme", one_of(ZONE, "acme-a"), limits={"cpu": "8"})]
     hidden, _ = anonymize(kubespread.Snapshot.from_objects(objects))
     assert b"acme" not in msgspec.json.encode(
-        (hidden.nodes, hidden.objects.node_pools, hidden.objects.machine_deployments)
+        (hidden.nodes, hidden.objects.of(NodePool), hidden.objects.of(MachineDeployment))
     )
     (group,) = groups_of_cluster(hidden.objects, Autoscaler.CLUSTER_AUTOSCALER)
     assert not isinstance(group.template, str | None)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.kube.api.pod_groups import GangSchedulingPolicy
+from kubespread.kube.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, node, pod
 from tests.gangs import deployment, pod_group, rack_node, scheduler, taken, workload_of_1_35
@@ -263,7 +263,7 @@ def test_a_scenario_places_pods_of_a_group_one_at_a_time_and_says_so() -> None:
 def test_a_group_keeps_its_members_under_pseudonyms() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=13), member("a", "n0")])
     hidden, _ = anonymize(snapshot)
-    (group,), *others = hidden.objects.pod_groups, hidden.pods[0].spec.scheduling_group
+    (group,), *others = hidden.objects.of(PodGroup), hidden.pods[0].spec.scheduling_group
     assert [other and other.pod_group_name for other in others] == [group.metadata.name]
     assert group.spec.scheduling_policy is not None
     assert group.spec.scheduling_policy.gang == GangSchedulingPolicy(min_count=13)

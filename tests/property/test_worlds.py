@@ -15,6 +15,7 @@ from kubespread import Snapshot
 from kubespread.controllers.disruption import budget_status
 from kubespread.controllers.scales import ClusterScales
 from kubespread.errors import UsageError
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.pod_status import is_active, is_terminating
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED
@@ -163,15 +164,15 @@ def test_every_replica_is_running_pending_or_terminating_and_none_twice(objects:
         assert waits != bool(each.spec.node_name)
         assert waits or each.spec.node_name in nodes
     now = objects_now(world)
-    for replica_set in now.replica_sets:
+    for replica_set in now.of(ReplicaSet):
         pods = [each for each in world.book if owner(each) == ("ReplicaSet", replica_set.metadata.name)]
         assert sum(map(is_active, pods)) == replica_set.spec.replicas
-    for deployed in now.deployments:
+    for deployed in now.of(Deployment):
         below = [
-            each.spec.replicas for each in now.replica_sets if owner(each) == ("Deployment", deployed.metadata.name)
+            each.spec.replicas for each in now.of(ReplicaSet) if owner(each) == ("Deployment", deployed.metadata.name)
         ]
         assert sum(each or 0 for each in below) == deployed.spec.replicas
-    for stateful in now.stateful_sets:
+    for stateful in now.of(StatefulSet):
         names = sorted(each.metadata.name for each in world.book if owner(each) == ("StatefulSet", "db"))
         wanted = [f"db-{ordinal}" for ordinal in range(stateful.spec.replicas or 0)]
         # What is missing waits for a lower one, or for one that is terminating.

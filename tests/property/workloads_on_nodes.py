@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import Deployment, StatefulSet
 from kubespread.questions.editing import edited
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.planner.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
@@ -136,7 +137,7 @@ def missing(snapshot: Snapshot) -> Counter[str]:
     objects = snapshot.objects
     desired = {
         f"default/{kind}/{each.metadata.name}": each.spec.replicas or 0
-        for kind, listed in (("Deployment", objects.deployments), ("StatefulSet", objects.stateful_sets))
+        for kind, listed in (("Deployment", objects.of(Deployment)), ("StatefulSet", objects.of(StatefulSet)))
         for each in listed
     }
     running = Counter(workload_of(each) for each in _there(snapshot) if each.spec.node_name)

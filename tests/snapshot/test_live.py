@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.kube.api.pod_groups import GangSchedulingPolicy
+from kubespread.kube.api.core import Service
+from kubespread.kube.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.loading import load_cluster
 from kubespread.snapshot.live.resources import RESOURCES, SCHEDULING_GROUP, path_of
@@ -52,10 +53,10 @@ def server() -> Iterator[FakeApi]:
 def test_pages_of_any_size_give_the_same_cluster(chunk_size: int, server: FakeApi, tmp_path: Path) -> None:
     snapshot = read(server, tmp_path, chunk_size=chunk_size)
     from_file = kubespread.Snapshot.from_objects(OBJECTS)
-    assert (snapshot.nodes, snapshot.pods, snapshot.objects.services) == (
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects.of(Service)) == (
         from_file.nodes,
         from_file.pods,
-        from_file.objects.services,
+        from_file.objects.of(Service),
     )
     origin = snapshot.origin
     assert (origin.source, origin.server_version, origin.resource_version, origin.gaps) == (
@@ -566,7 +567,7 @@ def test_pod_groups_are_listed_in_the_newest_version_that_is_served(
     snapshot = read(server, tmp_path)
     assert [
         (each.metadata.name, each.spec.scheduling_policy and each.spec.scheduling_policy.gang)
-        for each in snapshot.objects.pod_groups
+        for each in snapshot.objects.of(PodGroup)
     ] == [("train", GangSchedulingPolicy(min_count=3))]
     assert _groups_asked_for(server) == [f"/apis/scheduling.k8s.io/{versions[-1]}/podgroups"]
     assert {"PodGroup", "Workload"} <= snapshot.objects.listed

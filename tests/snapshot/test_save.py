@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 import kubespread
+from kubespread.kube.api.workloads import Deployment
 from kubespread.snapshot import replacing
 from kubespread.snapshot.save import save
 from kubespread.snapshot.snapshot import Origin
@@ -148,7 +149,7 @@ def test_that_a_drain_would_lose_local_data_is_saved_and_nothing_more(tmp_path: 
     workload["spec"]["template"] = template
     snapshot = kubespread.Snapshot.from_objects([node("n"), pod("p", "n", volumes=volumes), workload])
     again = saved(snapshot, tmp_path / "saved.json")
-    found = again.objects.deployments[0].spec.template
+    found = again.objects.of(Deployment)[0].spec.template
     assert found is not None
     kept = [{"name": "cache", "emptyDir": {}}]
     assert [msgspec.to_builtins(each.spec.volumes) for each in (*snapshot.pods, *again.pods, found)] == [kept] * 3

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 import kubespread
+from kubespread.kube.api.core import Service
+from kubespread.kube.api.workloads import Job, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.manifest.writer import to_yaml
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save
@@ -71,10 +73,10 @@ def test_what_is_kept_and_what_is_counted() -> None:
     kept = (
         snapshot.nodes,
         snapshot.pods,
-        others.services,
-        others.replica_sets,
-        others.stateful_sets,
-        others.replication_controllers,
+        others.of(Service),
+        others.of(ReplicaSet),
+        others.of(StatefulSet),
+        others.of(ReplicationController),
     )
     assert ([len(found) for found in kept], snapshot.skipped) == ([2, 2, 1, 1, 1, 1], {"ConfigMap": 1})
 
@@ -256,7 +258,7 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(form: str, tmp_path: 
     file = tmp_path / f"cluster.{form}"
     file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else json.dumps(objects))
     snapshot = kubespread.Snapshot.from_objects(objects) if form == "at hand" else kubespread.load(file)
-    assert (snapshot.origin.gaps, snapshot.objects.jobs) == (SKIPPED, ())
+    assert (snapshot.origin.gaps, snapshot.objects.of(Job)) == (SKIPPED, ())
     assert snapshot.skipped["Job.batch.volcano.sh"] == 2
     hidden, _ = anonymize(snapshot)
     assert set(hidden.origin.gaps) == {"pods are missing"}

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import kubespread
+from kubespread.kube.api.core import Service
 from kubespread.manifest import reading
 from kubespread.snapshot.files import entries
 from tests.builders import Data, hosts, owner, pod
@@ -145,7 +146,7 @@ def test_dumps(layout: str, packing: str, tmp_path: Path) -> None:
     assert {found.metadata.name: found for found in snapshot.pods} == {
         found.metadata.name: found for found in EXPECTED.pods
     }
-    assert (snapshot.objects.services, snapshot.origin.gaps) == (EXPECTED.objects.services, GAPS.get(layout, ()))
+    assert (snapshot.objects.of(Service), snapshot.origin.gaps) == (EXPECTED.objects.of(Service), GAPS.get(layout, ()))
 
 
 @pytest.mark.parametrize("packing", ["tar.gz", "zip"])

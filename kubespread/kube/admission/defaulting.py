@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from kubespread.kube.admission.pod_level_resources import default_pod_level_resources
 from kubespread.kube.api.annotations import DEFAULT_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.core import Namespace, Node, Pod
+from kubespread.kube.api.kinds import NAMESPACED
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
-from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
@@ -28,16 +28,16 @@ def default_node(node: Node) -> None:
 
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
-    for row in KEPT.values():
-        for obj in getattr(objects, row.field) if row.field and row.is_namespaced else ():
+    for cls in NAMESPACED:
+        for obj in objects.of(cls):
             obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
-    for namespace in objects.namespaces:
+    for namespace in objects.of(Namespace):
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
-    for storage_class in objects.storage_classes:
+    for storage_class in objects.of(StorageClass):
         storage_class.volume_binding_mode = storage_class.volume_binding_mode or "Immediate"
-    for volume in objects.persistent_volumes:
+    for volume in objects.of(PersistentVolume):
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
-    for claim in objects.persistent_volume_claims:
+    for claim in objects.of(PersistentVolumeClaim):
         default_claim(claim)
 
 

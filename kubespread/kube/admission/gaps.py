@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.api.cluster_objects import (
-    ClusterObjects,
-    LimitRange,
-    Namespace,
-    PriorityClass,
-    ResourceQuota,
-    RuntimeClass,
-)
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import LimitRange, Namespace, Pod, ResourceQuota, RuntimeClass
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.scheduling import PriorityClass
 
 _CONSEQUENCES: dict[type[ApiObject], str] = {
     LimitRange: "default requests and limits are not added",

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.api.cluster_objects import LimitRange, LimitRangeItem
-from kubespread.kube.api.core import Container, Pod
+from kubespread.kube.api.core import Container, LimitRange, LimitRangeItem, Pod
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import INT64_MAX, ZERO, Quantity

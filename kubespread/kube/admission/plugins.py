@@ -14,14 +14,10 @@ from kubespread.kube.admission.added_tolerations import merged, tolerate_extende
 from kubespread.kube.admission.limit_ranges import fill, refusal
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import (
-    ClusterObjects,
-    LimitRange,
-    PriorityClass,
-    RuntimeClass,
-)
-from kubespread.kube.api.core import Pod, Toleration
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import LimitRange, Namespace, Pod, ResourceQuota, RuntimeClass, Toleration
 from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.pod_requests import amounts
 
 _PREEMPTING = "PreemptLowerPriority"
@@ -71,12 +67,12 @@ def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> No
     runtime_class = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
-    if plugins.resource_quota and (allowed := allowance(pod, objects.resource_quotas)).copies == 0:
+    if plugins.resource_quota and (allowed := allowance(pod, objects.of(ResourceQuota))).copies == 0:
         raise ForbiddenError(allowed.refusal)
 
 
 def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
-    return [each for each in objects.limit_ranges if each.metadata.namespace == pod.metadata.namespace]
+    return [each for each in objects.of(LimitRange) if each.metadata.namespace == pod.metadata.namespace]
 
 
 def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:
@@ -96,7 +92,7 @@ def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins)
 
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    namespace = next((each for each in objects.namespaces if each.metadata.name == pod.metadata.namespace), None)
+    namespace = next((each for each in objects.of(Namespace) if each.metadata.name == pod.metadata.namespace), None)
     text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
@@ -121,7 +117,7 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     if name in _BUILT_IN_PRIORITIES:
         priority = _BUILT_IN_PRIORITIES[name]
     else:
-        classes = objects.priority_classes
+        classes = objects.of(PriorityClass)
         default = min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
         named = next((each for each in classes if each.metadata.name == name), None) if name else default
         if named is not None:
@@ -147,7 +143,7 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
     """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
-    runtime_class = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
+    runtime_class = next((each for each in objects.of(RuntimeClass) if each.metadata.name == name), None)
     if runtime_class is None and objects.knows(RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
     return runtime_class

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.cluster_objects import ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
-from kubespread.kube.api.core import Pod, PodSpec
+from kubespread.kube.api.core import Pod, PodSpec, ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource, pod_requests
 from kubespread.kube.quantity import ZERO, Quantity
 from kubespread.kube.resource_names import is_extended, is_hugepages, is_native

@@ -1,4 +1,4 @@
-"""What autoscalers of nodes are told: Karpenter's NodePools and Cluster API's MachineDeployments."""
+"""What autoscalers are told: of nodes in NodePools and MachineDeployments, of pods in HorizontalPodAutoscalers."""
 
 from __future__ import annotations
 
@@ -55,3 +55,32 @@ class MachineDeployment(ApiObject):
     """cluster.x-k8s.io. How large its nodes are, and how many there may be, is told by annotations."""
 
     spec: MachineDeploymentSpec = field(default_factory=MachineDeploymentSpec)
+
+
+class ScaleTarget(KubeObject):
+    """autoscaling's CrossVersionObjectReference."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class HorizontalPodAutoscalerSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replicas: Int32 | None = None
+    max_replicas: Int32 = 0
+
+
+class HorizontalPodAutoscaler(ApiObject):
+    spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
+
+
+class ScaledObjectSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replica_count: Int32 | None = None
+    max_replica_count: Int32 | None = None
+
+
+class ScaledObject(ApiObject):
+    """keda.sh/v1alpha1: KEDA makes a HorizontalPodAutoscaler of it. Its target is a Deployment unless it says so."""
+
+    spec: ScaledObjectSpec = field(default_factory=ScaledObjectSpec)

@@ -1,4 +1,4 @@
-"""Nodes and pods, with the fields scheduling reads and no others."""
+"""Nodes, pods, and what else is of the core, with the fields scheduling reads and no others."""
 
 from __future__ import annotations
 
@@ -278,3 +278,72 @@ class NodeStatus(KubeObject):
 class Node(ApiObject):
     spec: NodeSpec = field(default_factory=NodeSpec)
     status: NodeStatus = field(default_factory=NodeStatus)
+
+
+class ServiceSpec(KubeObject):
+    selector: StringMap | None = None
+
+
+class Service(ApiObject):
+    spec: ServiceSpec = field(default_factory=ServiceSpec)
+
+
+class Namespace(ApiObject):
+    pass
+
+
+class LimitRangeItem(KubeObject):
+    type: str = ""
+    max: ResourceList = field(default_factory=dict)
+    min: ResourceList = field(default_factory=dict)
+    default: ResourceList = field(default_factory=dict)
+    default_request: ResourceList = field(default_factory=dict)
+    max_limit_request_ratio: ResourceList = field(default_factory=dict)
+
+
+class LimitRangeSpec(KubeObject):
+    limits: list[LimitRangeItem] = field(default_factory=list)
+
+
+class LimitRange(ApiObject):
+    spec: LimitRangeSpec = field(default_factory=LimitRangeSpec)
+
+
+class ScopedResourceSelectorRequirement(KubeObject):
+    scope_name: str = ""
+    operator: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class ScopeSelector(KubeObject):
+    match_expressions: list[ScopedResourceSelectorRequirement] = field(default_factory=list)
+
+
+class ResourceQuotaSpec(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    scopes: list[str] = field(default_factory=list)
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    used: ResourceList = field(default_factory=dict)
+
+
+class ResourceQuota(ApiObject):
+    spec: ResourceQuotaSpec = field(default_factory=ResourceQuotaSpec)
+    status: ResourceQuotaStatus = field(default_factory=ResourceQuotaStatus)
+
+
+class Overhead(KubeObject):
+    pod_fixed: ResourceList = field(default_factory=dict)
+
+
+class Scheduling(KubeObject):
+    node_selector: StringMap = field(default_factory=dict)
+    tolerations: list[Toleration] = field(default_factory=list)
+
+
+class RuntimeClass(ApiObject):
+    overhead: Overhead | None = None
+    scheduling: Scheduling | None = None

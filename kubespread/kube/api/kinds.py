@@ -6,20 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 
-from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
-from kubespread.kube.api.cluster_objects import (
-    FIELDS,
-    HorizontalPodAutoscaler,
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, MachineDeployment, NodePool, ScaledObject
+from kubespread.kube.api.core import (
     LimitRange,
     Namespace,
-    PodDisruptionBudget,
-    PriorityClass,
+    Node,
+    Pod,
+    PodTemplateSpec,
     ResourceQuota,
     RuntimeClass,
-    ScaledObject,
     Service,
 )
-from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
 from kubespread.kube.api.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -28,8 +25,9 @@ from kubespread.kube.api.devices import (
     ResourceSlice,
 )
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.pod_groups import PodGroup
-from kubespread.kube.api.pod_groups import Workload as SchedulingWorkload
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.scheduling import PodGroup, PriorityClass
+from kubespread.kube.api.scheduling import Workload as SchedulingWorkload
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
@@ -77,6 +75,8 @@ class Kind:
     """The same in the attributes of ``cls``, where those are called otherwise."""
     other_versions: tuple[str, ...] = ()
     """The apiVersions of namesakes of which the same is read."""
+    is_kept: bool = True
+    """Whether a snapshot holds objects of it."""
     is_listed: bool = True
     """Whether it is asked of a running cluster."""
     has_replicas: bool = False
@@ -94,16 +94,6 @@ class Kind:
     def resource(self) -> str:
         """``deployments.apps``, as kubectl writes it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def field(self) -> str:
-        """The field of ClusterObjects it is kept in; empty for nodes, pods and what is not kept."""
-        return FIELDS.get(self.cls, "")
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether a snapshot holds objects of it."""
-        return self.cls in (Node, Pod) or bool(self.field)
 
     @property
     def creates_pods(self) -> bool:
@@ -145,7 +135,7 @@ KINDS = (
         CronJob, "batch/v1", "cronjobs", "cj",
         template_path="spec.jobTemplate.spec.template", template_attribute="spec.job_template.spec.template",
     ),
-    Kind(PodTemplate, "v1", "podtemplates", template_path="template", is_listed=False),
+    Kind(PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
     Kind(Service, "v1", "services"),
     Kind(Namespace, "v1", "namespaces", is_namespaced=False),
     Kind(PersistentVolumeClaim, "v1", "persistentvolumeclaims"),

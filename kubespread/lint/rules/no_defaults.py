@@ -23,8 +23,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.cluster_objects import Service
-from kubespread.kube.api.core import TopologySpreadConstraint
+from kubespread.kube.api.core import Service, TopologySpreadConstraint
 from kubespread.lint.case import Case
 from kubespread.lint.evenness import skew_of
 from kubespread.lint.finding import Found

@@ -17,15 +17,13 @@ Remedy: a quota for all replicas, those of a rollout's surge included; requests 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from kubespread.controllers.replica_counts import limits
 from kubespread.kube.admission.quota import allowance, needed
-from kubespread.kube.api.cluster_objects import ResourceQuota
-from kubespread.kube.api.core import Container, Pod
+from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.lint.case import Case
@@ -60,7 +58,7 @@ def _refused(case: Case) -> tuple[int, int, str]:
         placed = case.trial.placed
         return placed.wanted, placed.refused, placed.refusal
     wanted = case.subject.replicas
-    allowed = allowance(case.subject.pod, case.objects.resource_quotas)
+    allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
     # On how many nodes a DaemonSet runs only a cluster tells.
     if allowed.copies is None or case.subject.is_daemon:
         return wanted, 0, ""
@@ -71,7 +69,7 @@ def _raising(case: Case, wanted: int) -> Remedy:
     """Quotas for all replicas, and for those that a rollout makes beside them."""
     trial, surge = case.trial, _surge(case)
     objects = case.objects if trial is None else trial.cluster.objects
-    more = needed(objects.resource_quotas, case.subject.pod, wanted + surge)
+    more = needed(objects.of(ResourceQuota), case.subject.pod, wanted + surge)
     if not more:
         return Remedy(text="give the containers what the quota asks them to name")
     amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
@@ -79,9 +77,9 @@ def _raising(case: Case, wanted: int) -> Remedy:
     namespace = case.subject.name.namespace
     quotas = tuple(
         _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
-        for quota in objects.resource_quotas
+        for quota in objects.of(ResourceQuota)
     )
-    placed = None if trial is None else trial.placed_among(dataclasses.replace(objects, resource_quotas=quotas))
+    placed = None if trial is None else trial.placed_among(objects.with_all(ResourceQuota, quotas))
     return Remedy(
         text=f"{amounts}: enough for {counted(wanted, 'replica')}{beside}",
         outcome=None if placed is None else placed.text,
@@ -108,7 +106,7 @@ def _surge(case: Case) -> int:
 def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
     subject, template = case.subject, case.subject.template
     namespace = subject.name.namespace
-    ranges = [each.metadata.name for each in case.objects.limit_ranges if each.metadata.namespace == namespace]
+    ranges = [each.metadata.name for each in case.objects.of(LimitRange) if each.metadata.namespace == namespace]
     if not ranges or template is None or trial.placed.count:
         return
     asked = trial.mended(lambda pod: _as_written(pod, template))

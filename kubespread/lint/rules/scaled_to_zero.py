@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
@@ -41,7 +42,7 @@ _GATE = "MinDomainsInPodTopologySpread"
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
-    if case.subject.replicas < 2 or not (case.objects.node_pools or case.objects.machine_deployments):
+    if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
         return
     for declared, hard in case.hard(trial):
         there, constraint = domains(hard), declared.constraint

@@ -37,8 +37,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector

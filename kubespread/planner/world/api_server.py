@@ -13,8 +13,8 @@ from datetime import datetime
 from kubespread.kube.admission.gaps import gaps_again
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
-from kubespread.kube.api.cluster_objects import ClusterObjects, ResourceQuota
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world.owners import in_order
@@ -51,7 +51,7 @@ class ApiServer:
         self._admitted: dict[int, tuple[Pod, Pod]] = {}
         """By template, which is kept for that."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
-        self._ledger = Ledger(with_usage(objects.resource_quotas, pods) if self._has_quotas else ())
+        self._ledger = Ledger(with_usage(objects.of(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
         """Pods that are there and that quotas do not count any more."""
 
@@ -67,14 +67,14 @@ class ApiServer:
 
     def quotas_in(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with what quotas count as used now."""
-        return replace(objects, resource_quotas=self._ledger.quotas) if self._ledger else objects
+        return objects.with_all(ResourceQuota, self._ledger.quotas) if self._ledger else objects
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
         """The objects besides pods and nodes are others now; ``added`` are those that came or changed."""
         self._objects = objects
         self._admitted.clear()
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
-            self._ledger = Ledger(objects.resource_quotas)
+            self._ledger = Ledger(objects.of(ResourceQuota))
             for refused in self.refused.values():
                 refused.may_retry = True
 

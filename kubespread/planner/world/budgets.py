@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption import budget_status, reads_scale, selector_of
 from kubespread.controllers.eviction import Eviction, evict
 from kubespread.controllers.scales import Scale, Scales
-from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference
-from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import controller_of
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.scheduler.preemption import budget_gaps
@@ -22,8 +23,8 @@ from kubespread.scheduler.preemption import budget_gaps
 def gaps(objects: ClusterObjects) -> Iterator[str]:
     """What whoever evicts pods depends on: the budgets, and how many pods are asked for of those they protect."""
     yield from budget_gaps(objects)
-    owners = (owner for each in objects.replica_sets if (owner := controller_of(each)) is not None)
-    if any(reads_scale(each.spec) for each in objects.pod_disruption_budgets) and any(
+    owners = (owner for each in objects.of(ReplicaSet) if (owner := controller_of(each)) is not None)
+    if any(reads_scale(each.spec) for each in objects.of(PodDisruptionBudget)) and any(
         owner.kind == Deployment.__name__ for owner in owners
     ):
         yield from objects.gap(Deployment, "budgets go by the replicas of their ReplicaSets")

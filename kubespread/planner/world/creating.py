@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubespread.controllers.daemon_nodes import pinned_to, should_run
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
-from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import (
     CronJob,
@@ -37,7 +37,7 @@ def create(world: World, wanted: Wanted) -> None:
     if name is None:
         _create_pod(world, wanted)
         return
-    if obj is not None and type(obj) in FIELDS:
+    if obj is not None and type(obj) in KEPT:
         world.add_objects([_with_replicas(obj, wanted)])
     match obj:
         case Deployment():

@@ -66,7 +66,7 @@ def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
     """All that exist: where nobody listed them, all that one of the ``pods`` names."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
-        return objects.daemon_sets
+        return objects.of(DaemonSet)
     owners = dict.fromkeys(owner for pod in pods if (owner := world.book.owner_of(pod)) is not None)
     names = [name for name in owners if name.kind == "DaemonSet"]
     return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -23,15 +22,15 @@ def objects_now(world: World) -> ClusterObjects:
     deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
     gone = {
         name_of(each)
-        for each in objects.replica_sets
+        for each in objects.of(ReplicaSet)
         if world.watchers.get(name_of(each)) is not None and name_of(each) not in set(_of_rollouts(world))
     }
-    return replace(
-        objects,
-        deployments=tuple(deployments.get(name_of(each), each) for each in objects.deployments),
-        replica_sets=tuple(_resized(world, each) for each in objects.replica_sets if name_of(each) not in gone),
-        replication_controllers=tuple(_resized(world, each) for each in objects.replication_controllers),
-        stateful_sets=tuple(_resized(world, each) for each in objects.stateful_sets),
+    left = (each for each in objects.of(ReplicaSet) if name_of(each) not in gone)
+    return (
+        objects.with_all(Deployment, (deployments.get(name_of(each), each) for each in objects.of(Deployment)))
+        .with_all(ReplicaSet, (_resized(world, each) for each in left))
+        .with_all(ReplicationController, (_resized(world, each) for each in objects.of(ReplicationController)))
+        .with_all(StatefulSet, (_resized(world, each) for each in objects.of(StatefulSet)))
     )
 
 

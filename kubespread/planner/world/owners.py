@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import ordinal_of
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
@@ -107,27 +107,27 @@ class Workloads:
 
     @cached_property
     def replica_sets(self) -> Mapping[WorkloadName, ReplicaSet]:
-        return _by_name(self.objects.replica_sets)
+        return _by_name(self.objects.of(ReplicaSet))
 
     @cached_property
     def replication_controllers(self) -> Mapping[WorkloadName, ReplicationController]:
-        return _by_name(self.objects.replication_controllers)
+        return _by_name(self.objects.of(ReplicationController))
 
     @cached_property
     def deployments(self) -> Mapping[WorkloadName, Deployment]:
-        return _by_name(self.objects.deployments)
+        return _by_name(self.objects.of(Deployment))
 
     @cached_property
     def stateful_sets(self) -> Mapping[WorkloadName, StatefulSet]:
-        return _by_name(self.objects.stateful_sets)
+        return _by_name(self.objects.of(StatefulSet))
 
     @cached_property
     def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
-        return _by_name(self.objects.daemon_sets)
+        return _by_name(self.objects.of(DaemonSet))
 
     @cached_property
     def jobs(self) -> Mapping[WorkloadName, Job]:
-        return _by_name(self.objects.jobs)
+        return _by_name(self.objects.of(Job))
 
     def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
@@ -149,8 +149,7 @@ class Workloads:
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
         for obj in objects:
-            there = getattr(self.objects, FIELDS[type(obj)])
-            if all(_key(each) != _key(obj) for each in there):
+            if all(_key(each) != _key(obj) for each in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
@@ -215,7 +214,7 @@ class Adopters:
     def __call__(self, pod: Pod) -> WorkloadName | None:
         meta = pod.metadata
         # Pods of one template share their labels.
-        ordinal = meta.name if self._objects.stateful_sets else ""
+        ordinal = meta.name if self._objects.of(StatefulSet) else ""
         key = meta.namespace, id(meta.labels), ordinal
         if key not in self._known:
             found = (
@@ -231,9 +230,9 @@ class Adopters:
     def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
         objects, found = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
         adopting: Sequence[ReplicaSet | ReplicationController | StatefulSet] = (
-            *objects.replica_sets,
-            *objects.replication_controllers,
-            *objects.stateful_sets,
+            *objects.of(ReplicaSet),
+            *objects.of(ReplicationController),
+            *objects.of(StatefulSet),
         )
         for obj in adopting:
             given = obj.spec.selector

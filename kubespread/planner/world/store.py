@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 from kubespread.controllers.claims import admitted_claims, ephemeral_claims
 from kubespread.controllers.daemon_nodes import should_run
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_terminating
@@ -112,7 +112,7 @@ class Store:
             objects = self.workloads.objects
             scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
             self.assume(budgets.gaps(objects))
-            self._budgets = Budgets(objects.pod_disruption_budgets, scales, self.book)
+            self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
         return self._budgets
 
     @property
@@ -384,16 +384,15 @@ class Store:
 
 def with_objects(known: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
     """The objects that are known, and ``objects`` in place of their namesakes."""
-    fields: dict[str, Any] = {}
     for obj in objects:
-        field, meta = FIELDS[type(obj)], obj.metadata
+        cls, meta = type(obj), obj.metadata
         others = (
             each
-            for each in fields.get(field, getattr(known, field))
+            for each in known.of(cls)
             if (each.metadata.namespace, each.metadata.name) != (meta.namespace, meta.name)
         )
-        fields[field] = (*others, obj)
-    return replace(known, **fields)
+        known = known.with_all(cls, (*others, obj))
+    return known
 
 
 def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:

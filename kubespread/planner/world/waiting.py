@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.priority import priority_of
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.world.pod_book import PodKey, key_of

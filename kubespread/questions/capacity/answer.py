@@ -12,7 +12,7 @@ import numpy as np
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Node, Pod, ResourceRequirements
+from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.names import label_key_faults, label_value_faults
@@ -95,7 +95,7 @@ def answer(asked: Capacity, scene: Scene) -> CapacityReport:
         raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
     if pod is None:
         # What a namespace allows says nothing about nodes.
-        objects = replace(objects, limit_ranges=())
+        objects = objects.with_all(LimitRange, ())
     elif asked.request is not None or asked.tolerate or asked.node_selector:
         raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
     labels = _labels(asked.node_selector, snapshot.nodes)

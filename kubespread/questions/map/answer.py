@@ -16,6 +16,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
@@ -159,7 +160,7 @@ def _own(asked: Resolved, cluster: Cluster) -> list[Pod]:
     candidate, running = asked.candidates[0], cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
-    replica_sets = asked.snapshot.objects.replica_sets
+    replica_sets = asked.snapshot.objects.of(ReplicaSet)
     return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
 
 

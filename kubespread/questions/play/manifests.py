@@ -19,7 +19,7 @@ from kubespread.candidate.stored import revised
 from kubespread.candidate.updating import refuse_update
 from kubespread.controllers.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
@@ -104,9 +104,9 @@ class Manifests:
         row = POD_CREATORS[name.kind]
         if reason := now.origin.unread.get(name.kind):
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
-        if not row.field:
+        if row.cls is Pod or not row.is_kept:
             raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
-        for obj in getattr(now.objects, row.field):
+        for obj in now.objects.of(row.cls):
             if (obj.metadata.namespace, obj.metadata.name) == (name.namespace, name.name):
                 candidate = revised(obj, row, surroundings, restarted_at)
                 world.assume(candidate.admission_gaps)
@@ -122,10 +122,10 @@ def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Sour
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
     """What came beside pods, nodes and workloads, or is other than it was."""
-    for cls, field in FIELDS.items():
-        known = {id(obj) for obj in getattr(before.objects, field)}
+    for cls, found in after.objects.by_type.items():
+        known = {id(obj) for obj in before.objects.of(cls)}
         if cls not in _WORKLOADS:
-            yield from (obj for obj in getattr(after.objects, field) if id(obj) not in known)
+            yield from (obj for obj in found if id(obj) not in known)
 
 
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:

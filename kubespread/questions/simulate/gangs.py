@@ -12,6 +12,7 @@ from kubespread.candidate.growth import Growth
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.pod_groups import (
     TOO_FEW,
     Group,
@@ -203,7 +204,7 @@ def _waiting(name: GroupName, asked: Resolved) -> int:
     for candidate in asked.candidates:
         own.add(key_of(candidate.pod))
         if candidate.workload is not None:
-            replica_sets = asked.snapshot.objects.replica_sets
+            replica_sets = asked.snapshot.objects.of(ReplicaSet)
             own |= {
                 key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
             }

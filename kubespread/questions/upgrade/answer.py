@@ -12,6 +12,7 @@ from msgspec import structs
 from kubespread.controllers.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
@@ -220,7 +221,7 @@ def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Tr
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
-    for autoscaler in world.workloads.objects.horizontal_pod_autoscalers:
+    for autoscaler in world.workloads.objects.of(HorizontalPodAutoscaler):
         target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
         if WorkloadName(target.kind, namespace, target.name) == workload:
             yield autoscaler.spec.max_replicas

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import extended_resources
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
 from kubespread.scheduler.cluster.kinds import KindTable
 from kubespread.scheduler.cluster.nodes import Nodes
 
@@ -59,12 +59,12 @@ class ClaimUsers:
 
     @cached_property
     def _provided(self) -> frozenset[str]:
-        return frozenset(extended_resources(self.objects.device_classes))
+        return frozenset(extended_resources(self.objects.of(DeviceClass)))
 
     @property
     def can_be_any(self) -> bool:
         """Whether some pod could have a claim that was allocated before or since."""
-        return bool(self.provided or self.objects.resource_claims or self.before)
+        return bool(self.provided or self.objects.of(ResourceClaim) or self.before)
 
     def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, object]) -> ClaimUsers:
         """With what some pods with claims did."""

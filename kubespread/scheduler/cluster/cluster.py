@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.storage import PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
@@ -202,7 +202,7 @@ class Cluster:
     @property
     def has_claims(self) -> bool:
         """Without a single claim the snapshot did not list them, and nothing can be said about any but new ones."""
-        were = self.objects.persistent_volume_claims
+        were = self.objects.of(PersistentVolumeClaim)
         return self.objects.knows(PersistentVolumeClaim) or len(self.storage.claims) > len(were)
 
     @property
@@ -217,7 +217,7 @@ class Cluster:
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
-        for attachment in self.objects.volume_attachments:
+        for attachment in self.objects.of(VolumeAttachment):
             volume = self.storage.volumes.get(attachment.spec.source.persistent_volume_name)
             node = self.nodes.index.get(attachment.spec.node_name)
             if node is not None and attachment.spec.attacher and volume is not None and volume.spec.csi is not None:

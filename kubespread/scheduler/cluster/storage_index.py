@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -155,17 +155,17 @@ class StorageIndex:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.claims: Mapping[ClaimKey, PersistentVolumeClaim] = {
-            key_of(claim): claim for claim in objects.persistent_volume_claims
+            key_of(claim): claim for claim in objects.of(PersistentVolumeClaim)
         }
         self.volumes: Mapping[str, PersistentVolume] = {
-            volume.metadata.name: volume for volume in objects.persistent_volumes
+            volume.metadata.name: volume for volume in objects.of(PersistentVolume)
         }
-        self.capacities: tuple[CSIStorageCapacity, ...] = objects.csi_storage_capacities
+        self.capacities: tuple[CSIStorageCapacity, ...] = objects.of(CSIStorageCapacity)
         self._for_claims = _by_claimant({}, self.volumes.values())
         self.classes: Mapping[str, StorageClass] = {
-            storage_class.metadata.name: storage_class for storage_class in objects.storage_classes
+            storage_class.metadata.name: storage_class for storage_class in objects.of(StorageClass)
         }
-        self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
+        self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.of(CSINode)}
         self.attach_limits: Mapping[str, Mapping[str, int]] = {
             name: limits for name, node in self.csi_nodes.items() if (limits := _limits(node))
         }
@@ -201,11 +201,10 @@ class StorageIndex:
 
     def in_objects(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with the claims, volumes and capacities as they are here."""
-        return replace(
-            objects,
-            persistent_volume_claims=tuple(self.claims.values()),
-            persistent_volumes=tuple(self.volumes.values()),
-            csi_storage_capacities=self.capacities,
+        return (
+            objects.with_all(PersistentVolumeClaim, self.claims.values())
+            .with_all(PersistentVolume, self.volumes.values())
+            .with_all(CSIStorageCapacity, self.capacities)
         )
 
     def volumes_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:

@@ -91,8 +91,7 @@ def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> 
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
-    kept = {row.kind: len(getattr(snapshot.objects, row.field)) for row in KEPT.values() if row.field}
-    counts = {"Pod": len(snapshot.pods), **kept, **snapshot.skipped}
+    counts = {**{row.kind: len(snapshot.of_kind(row)) for row in KEPT.values()}, **snapshot.skipped}
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
 

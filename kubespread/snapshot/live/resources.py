@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import KEPT, Kind, group_of
-from kubespread.kube.api.pod_groups import PodGroup, Workload
+from kubespread.kube.api.scheduling import PodGroup, Workload
 from kubespread.kube.well_known import ENDED_PHASES
 
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 401, 403, 404

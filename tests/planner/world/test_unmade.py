@@ -10,6 +10,7 @@ import pytest
 
 import kubespread
 from kubespread import Scheduler, Snapshot
+from kubespread.kube.api.core import ResourceQuota
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
 from kubespread.questions.play.report import PlayReport
@@ -262,7 +263,7 @@ def test_what_quotas_count_goes_on_from_an_edited_cluster() -> None:
     objects = [*NODES, *full(3, deployment("web", ("n0", "n1")))]
     edited = Snapshot.from_objects(objects).edited("scale deploy/web=3")
     after, _ = kubespread.after_edits(edited)
-    assert [each.status.used for each in after.objects.resource_quotas] == [{"pods": "3"}]
+    assert [each.status.used for each in after.objects.of(ResourceQuota)] == [{"pods": "3"}]
     report = kubespread.simulate(edited, "deploy/web", 5)
     assert (report.placed, report.created) == (0, 3)
 

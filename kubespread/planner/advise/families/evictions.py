@@ -8,6 +8,7 @@ import numpy as np
 
 from kubespread.controllers.disruption import protects
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.priority import priority_of
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
@@ -61,7 +62,7 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
     for pod in cluster.running.pods if evicted else ():
         if (pod.metadata.namespace, pod.metadata.name) not in evicted:
             continue
-        budgets = [each.metadata.name for each in cluster.objects.pod_disruption_budgets if protects(each, pod)]
+        budgets = [each.metadata.name for each in cluster.objects.of(PodDisruptionBudget) if protects(each, pod)]
         allowed = f"budget {', '.join(budgets)} allows it" if budgets else "no budget protects it"
         theirs, mine = priority_of(pod), priority_of(stuck.pod)
         compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Namespace, Pod
 from kubespread.questions.rebalance.descheduler.plugin import Chosen
 from kubespread.questions.rebalance.descheduler.policy import EvictorArgs, Limits
 from kubespread.questions.rebalance.descheduler.view import View
@@ -80,4 +80,4 @@ class _PreEviction:
 
     def _namespaces(self) -> Sequence[str]:
         matches = self._args.namespace_selector.matches
-        return [each.metadata.name for each in self._view.objects.namespaces if matches(each.metadata.labels)]
+        return [each.metadata.name for each in self._view.objects.of(Namespace) if matches(each.metadata.labels)]

@@ -18,6 +18,9 @@ from kubespread.kube.api.annotations import (
     MIRROR_POD,
 )
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.scheduling import PriorityClass
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.gotext import quote
 from kubespread.kube.pod_status import is_terminating, moment
 from kubespread.kube.selector import Selector
@@ -64,7 +67,7 @@ class Protections:
         name = self._args.priority_class
         if not name:
             return self._args.priority_threshold
-        classes = self._view.objects.priority_classes
+        classes = self._view.objects.of(PriorityClass)
         known = next((each for each in classes if each.metadata.name == name), None)
         if known is None:
             raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {quote(name)} not found")
@@ -111,7 +114,7 @@ class Protections:
     def _classes(self) -> dict[tuple[str, str], str | None]:
         return {
             (claim.metadata.namespace, claim.metadata.name): claim.spec.storage_class_name
-            for claim in self._view.objects.persistent_volume_claims
+            for claim in self._view.objects.of(PersistentVolumeClaim)
         }
 
     def _has_no_budget(self, pod: Pod) -> bool:
@@ -122,7 +125,7 @@ class Protections:
 
     @cached_property
     def _budgets(self) -> list[tuple[str, Selector]]:
-        return [(each.metadata.namespace, selector_of(each)) for each in self._view.objects.pod_disruption_budgets]
+        return [(each.metadata.namespace, selector_of(each)) for each in self._view.objects.of(PodDisruptionBudget)]
 
     def _has_few_siblings(self, pod: Pod) -> bool:
         owners = pod.metadata.owner_references

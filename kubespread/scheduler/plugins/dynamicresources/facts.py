@@ -12,8 +12,10 @@ from kubespread.kube.api.devices import (
     EXTENDED_RESOURCE_CLAIM,
     AllocationResult,
     DeviceClass,
+    DeviceTaintRule,
     ResourceClaim,
     ResourceClaimTemplate,
+    ResourceSlice,
     extended_resources,
 )
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -46,34 +48,34 @@ class Facts:
 
     @cached_property
     def classes(self) -> Mapping[str, DeviceClass]:
-        return {each.metadata.name: each for each in self.objects.device_classes}
+        return {each.metadata.name: each for each in self.objects.of(DeviceClass)}
 
     @cached_property
     def by_resource(self) -> Mapping[str, DeviceClass]:
         """The class behind each resource that stands for devices."""
-        return extended_resources(self.objects.device_classes)
+        return extended_resources(self.objects.of(DeviceClass))
 
     @cached_property
     def claims(self) -> Mapping[ClaimKey, ResourceClaim]:
-        return {ClaimKey(each.metadata.namespace, each.metadata.name): each for each in self.objects.resource_claims}
+        return {ClaimKey(each.metadata.namespace, each.metadata.name): each for each in self.objects.of(ResourceClaim)}
 
     @cached_property
     def templates(self) -> Mapping[ClaimKey, ResourceClaimTemplate]:
         return {
             ClaimKey(each.metadata.namespace, each.metadata.name): each
-            for each in self.objects.resource_claim_templates
+            for each in self.objects.of(ResourceClaimTemplate)
         }
 
     @cached_property
     def inventory(self) -> Inventory:
-        return Inventory(self.objects.resource_slices, self.nodes, self.objects.device_taint_rules)
+        return Inventory(self.objects.of(ResourceSlice), self.nodes, self.objects.of(DeviceTaintRule))
 
     @cached_property
     def allocated(self) -> frozenset[DeviceID]:
         """The devices that claims hold; admin access holds none."""
         return frozenset(
             device
-            for claim in self.objects.resource_claims
+            for claim in self.objects.of(ResourceClaim)
             if claim.status.allocation is not None
             for device in devices_of(claim.status.allocation)
         )

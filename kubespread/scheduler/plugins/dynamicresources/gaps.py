@@ -76,7 +76,7 @@ def _unsupported(selectors: Iterable[DeviceSelector]) -> Iterator[tuple[str, str
 
 
 def _unmodelled_devices(facts: Facts) -> Iterator[str]:
-    devices = [device for each in facts.objects.resource_slices for device in each.spec.devices]
+    devices = [device for each in facts.objects.of(ResourceSlice) for device in each.spec.devices]
     if any(device.consumes_counters for device in devices):
         yield "DynamicResources: counters that partitions of a device share; each is taken to be a device of its own"
     if any(device.allow_multiple_allocations for device in devices):

@@ -45,7 +45,7 @@ class _Offered:
         self.capacity: Counts = np.zeros(len(facts.nodes), dtype=np.int64)
         self._nodes: dict[DeviceID, Mask] = {}
         is_failing = nowhere(facts.nodes)
-        for part in facts.objects.resource_slices:
+        for part in facts.objects.of(ResourceSlice):
             for device, nodes in _reach(part, facts.nodes):
                 offered = OfferedDevice(
                     DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part

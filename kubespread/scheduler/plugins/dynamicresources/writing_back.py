@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -34,9 +33,9 @@ def written_back(
         return objects, tuple(pods)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     told = tuple(_with_statuses(pod, ledger) for pod in pods)
-    claims = [_as_it_is(claim, ledger, told) for claim in objects.resource_claims]
+    claims = [_as_it_is(claim, ledger, told) for claim in objects.of(ResourceClaim)]
     made = [_object(holder, claim) for holder, each in ledger.made.items() for claim in each]
-    return replace(objects, resource_claims=(*claims, *made)), told
+    return objects.with_all(ResourceClaim, (*claims, *made)), told
 
 
 def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:

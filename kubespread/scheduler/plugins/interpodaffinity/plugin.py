@@ -12,8 +12,8 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from kubespread.kube.api.cluster_objects import ClusterObjects, Namespace
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
@@ -415,7 +415,7 @@ class Meeting:
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
         self._pod = pod
         self._namespace_labels: Mapping[str, Labels] = {
-            namespace.metadata.name: namespace.metadata.labels for namespace in objects.namespaces
+            namespace.metadata.name: namespace.metadata.labels for namespace in objects.of(Namespace)
         }
         self._reached: dict[int, set[str]] = {}
 

@@ -65,9 +65,9 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def _backed(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
         """The classes behind the scored resources that the pod requests."""
-        if self.devices is None or not cluster.objects.device_classes:
+        if self.devices is None or not cluster.objects.of(DeviceClass):
             return []
-        classes, requested = extended_resources(cluster.objects.device_classes), scheduler_amounts(pod_requests(pod))
+        classes, requested = extended_resources(cluster.objects.of(DeviceClass)), scheduler_amounts(pod_requests(pod))
         scored = [resource.name for resource in self.resources if requested.get(resource.name)]
         return [classes[name] for name in scored if name in classes]
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import extended_resources
+from kubespread.kube.api.devices import DeviceClass, extended_resources
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
@@ -53,14 +53,14 @@ class NodeResourcesFit(Plugin):
         return name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
-        return not self.delegates or asks_for_none(pod, extended_resources(cluster.objects.device_classes))
+        return not self.delegates or asks_for_none(pod, extended_resources(cluster.objects.of(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._checked(pod).items()), tuple(sorted(_scored(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = frozenset(extended_resources(cluster.objects.device_classes) if self.delegates else ())
+        delegated = frozenset(extended_resources(cluster.objects.of(DeviceClass)) if self.delegates else ())
         return NodeResourcesFitState(self, self._checked(pod), _scored(pod), delegated)
 
     def _checked(self, pod: Pod) -> dict[str, int]:

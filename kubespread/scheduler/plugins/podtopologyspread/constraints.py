@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.kube.api.core import Pod, Service, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.owners import controller_of, find_controller
@@ -130,7 +130,7 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     """
     namespace, labels = pod.metadata.namespace, pod.metadata.labels
     merged: dict[str, str] = {}
-    for service in objects.services:
+    for service in objects.of(Service):
         wanted = service.spec.selector
         if service.metadata.namespace == namespace and wanted is not None and wanted.items() <= labels.items():
             merged |= wanted

@@ -7,8 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from kubespread.kube.api.cluster_objects import Service
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.proposals import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.taint import COMPARISON_GATE

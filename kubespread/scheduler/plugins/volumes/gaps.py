@@ -56,7 +56,7 @@ def _provisioning_gaps(cluster: Cluster, unbound: Iterable[PersistentVolumeClaim
     if not provisioners:
         return
     yield from objects.gap(CSIDriver, "storage capacity is not evaluated")
-    if any(driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.csi_drivers):
+    if any(driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.of(CSIDriver)):
         yield from objects.gap(CSIStorageCapacity, "every node counts as without storage capacity")
 
 

@@ -69,7 +69,7 @@ class NodeVolumeLimits(Plugin):
 
     def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
         """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
-        asking = {driver.metadata.name for driver in cluster.objects.csi_drivers if _must_be_there(driver)}
+        asking = {driver.metadata.name for driver in cluster.objects.of(CSIDriver) if _must_be_there(driver)}
         if not (self.requires_drivers and asking):
             return ()
         csi_nodes = [cluster.storage.csi_nodes.get(name) for name in cluster.nodes.names]

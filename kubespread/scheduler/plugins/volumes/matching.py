@@ -11,7 +11,13 @@ import numpy as np
 
 from kubespread.kube.api.annotations import MIGRATED_PLUGINS
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.storage import (
+    CSIDriver,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from kubespread.kube.node_selector import Term, parse_term
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
@@ -279,7 +285,7 @@ def counts_capacity(cluster: Cluster, storage_class: StorageClass, claim: Persis
     """Whether the class's driver reports how much room there is, and the claim says how much it needs."""
     return "storage" in claim.spec.resources.requests and any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
-        for driver in cluster.objects.csi_drivers
+        for driver in cluster.objects.of(CSIDriver)
     )
 
 

@@ -1,4 +1,4 @@
-"""Groups of pods that are scheduled together: Workload in 1.35, PodGroup since 1.36."""
+"""Priorities, and groups of pods that are scheduled together: Workload in 1.35, PodGroup since 1.36."""
 
 from __future__ import annotations
 
@@ -48,3 +48,9 @@ class Workload(ApiObject):
     """As 1.35 has it. Later it only holds templates of PodGroups, which scheduling does not look at."""
 
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+
+
+class PriorityClass(ApiObject):
+    value: Int32 = 0
+    global_default: bool = False
+    preemption_policy: str = ""
