@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from kubespread.kube.api.core import Pod
 from kubespread.planner.living import LivingCluster
 from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import Preemption, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 
@@ -52,7 +52,7 @@ class Preemptions:
         evaluation = evaluate()
         world = self._world = self._world or self._make_world()
         budgets = world.budgets
-        preemption = preempt(evaluation, args_of(profile), budgets=budgets.current(world.time))
+        preemption = preempt(evaluation, post_filters(profile), budgets=budgets.current(world.time))
         candidate = preemption.candidate
         if candidate is None:
             return None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubespread.kube.proposals import EMPTY_BUDGET_SELECTOR
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.cycle_state import missing_state
-from kubespread.scheduler.framework import Framework, MessageRules, PreemptionRules
+from kubespread.scheduler.cycle_state import FilterError, MissingState
+from kubespread.scheduler.framework import Framework, MessageRules
 from kubespread.scheduler.plugin import Plugin
+from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
 from kubespread.scheduler.profile.default_plugins import default_plugins, known_plugins
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import SearchRules
-from kubespread.scheduler.specification import FILTER, Setting
+from kubespread.scheduler.specification import FILTER, PRE_SCORE, Setting
 
 
 def framework(profile: Profile) -> Framework:
@@ -24,7 +24,6 @@ def framework(profile: Profile) -> Framework:
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in in_default if name not in profile.filters],
-        post_filters=profile.post_filters,
         scheduler_names=profile.scheduler_names,
         batches=version.has("OpportunisticBatching") and not profile.has_extenders,
         search=SearchRules(
@@ -36,18 +35,23 @@ def framework(profile: Profile) -> Framework:
             counts_rejection_per_node=not version.since(26),
             older_reasons=_older_reasons(version),
         ),
-        preemption=PreemptionRules(
-            ends_twice=version.since(26) and not version.since(29),
-            names_placement=version.since(37),
-            names_claims=not version.since(37),
-            honors_empty_selectors=version.proposes(EMPTY_BUDGET_SELECTOR),
-        ),
         skipped_scores=_skipped_scores(version),
     )
 
 
+def post_filters(profile: Profile) -> PostFilters:
+    """The plugins of ``profile`` that are asked once no node is left for a pod."""
+    plugins, version = configured_plugins(profile), profile.version
+    asked = (plugins.get(name) for name in profile.post_filters)
+    return PostFilters(
+        [plugin for plugin in asked if isinstance(plugin, PostFilterPlugin)],
+        ends_twice=version.since(26) and not version.since(29),
+        names_placement=version.since(37),
+    )
+
+
 def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
-    """Every plugin that judges or scores, by name, as ``profile`` configures it."""
+    """Every plugin that judges, scores or makes room, by name, as ``profile`` configures it."""
     plugins: dict[str, Plugin] = {}
     for plugin in known_plugins(profile.version).values():
         if plugin.make is not None:
@@ -72,3 +76,36 @@ def _skipped_scores(version: KubeVersion) -> Mapping[str, int]:
         for plugin in known_plugins(version).values()
         if plugin.skipped_score is not None and version.minor <= plugin.skipped_score.until
     }
+
+
+def missing_state(profile: Profile) -> MissingState:
+    """What goes wrong in ``profile``."""
+    filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
+    known = known_plugins(profile.version)
+    filters: dict[str, FilterError] = {}
+    for name in profile.filters:
+        unprepared = known[name].unprepared
+        if unprepared.filter and name not in filtered:
+            text = f'running "{name}" filter plugin: {unprepared.filter}'
+            filters[name] = FilterError(text, unprepared.rejects_before)
+    scores: dict[str, str] = {}
+    for entry in profile.scores:
+        unprepared = known[entry.name].unprepared
+        text = unprepared.score if entry.name not in scored else ""
+        if entry.name not in filtered:
+            text = text or unprepared.score_without_pre_filter
+        if text:
+            scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
+    reserves = (
+        f'running Reserve plugin "{name}": {known[name].unprepared.reserve}'
+        for name in profile.reserves
+        if known[name].unprepared.reserve and name not in filtered
+    )
+    return MissingState(
+        filters=filters,
+        scores=scores,
+        unskipped=frozenset(
+            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name].points and entry.name not in scored
+        ),
+        reserve=next(reserves, None),
+    )

@@ -15,9 +15,6 @@ import numpy as np
 
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugin import Verdicts
-from kubespread.scheduler.profile.default_plugins import known_plugins
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.specification import PRE_SCORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +58,3 @@ class MissingState:
                 reached = reached & ~np.isin(judged.which, before)
             return error.text if reached.any() else None
         return None
-
-
-def missing_state(profile: Profile) -> MissingState:
-    """What goes wrong in ``profile``."""
-    filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
-    known = known_plugins(profile.version)
-    filters: dict[str, FilterError] = {}
-    for name in profile.filters:
-        unprepared = known[name].unprepared
-        if unprepared.filter and name not in filtered:
-            text = f'running "{name}" filter plugin: {unprepared.filter}'
-            filters[name] = FilterError(text, unprepared.rejects_before)
-    scores: dict[str, str] = {}
-    for entry in profile.scores:
-        unprepared = known[entry.name].unprepared
-        text = unprepared.score if entry.name not in scored else ""
-        if entry.name not in filtered:
-            text = text or unprepared.score_without_pre_filter
-        if text:
-            scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
-    reserves = (
-        f'running Reserve plugin "{name}": {known[name].unprepared.reserve}'
-        for name in profile.reserves
-        if known[name].unprepared.reserve and name not in filtered
-    )
-    return MissingState(
-        filters=filters,
-        scores=scores,
-        unskipped=frozenset(
-            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name].points and entry.name not in scored
-        ),
-        reserve=next(reserves, None),
-    )

@@ -55,20 +55,6 @@ class MessageRules:
 
 
 @dataclass(frozen=True, slots=True)
-class PreemptionRules:
-    """How a release words what preemption comes to, and which budgets it honors."""
-
-    ends_twice: bool = False
-    """From 1.26 to 1.28 the text ends with two dots."""
-    names_placement: bool = True
-    """Since 1.37 the text also tells of a node that was found."""
-    names_claims: bool = False
-    """Up to 1.36 DynamicResources says that it had no claims to deallocate."""
-    honors_empty_selectors: bool = False
-    """Proposed: a budget with the selector ``{}`` protects all pods of its namespace."""
-
-
-@dataclass(frozen=True, slots=True)
 class Framework:
     """The plugins of one profile at the two points that decide: filters in order, scores with their weights."""
 
@@ -78,12 +64,9 @@ class Framework:
     """Those that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
-    post_filters: Sequence[str] = ()
-    """Names of the plugins that are asked once no node is left, in order."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
     """Of all profiles. A pod that names none of them is in no queue (eventhandlers.go, responsibleForPod)."""
     messages: MessageRules = field(default_factory=MessageRules)
-    preemption: PreemptionRules = field(default_factory=PreemptionRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
     """Per score plugin that this release does not let skip a pod, what it then scores every node."""
     batches: bool = False

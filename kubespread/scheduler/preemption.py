@@ -1,39 +1,21 @@
-"""DefaultPreemption as a prediction: which node would be nominated, and which of its pods would be evicted.
+"""Preemption as a prediction: what a profile's PostFilter plugins come to once no node is left for a pod.
 
-Source of the rules: kube-scheduler 1.36, framework/preemption and plugins/defaultpreemption. Where the scheduler starts
-at a random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
+Source of the rules: kube-scheduler 1.36, framework/runtime (RunPostFilterPlugins).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-
-import numpy as np
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.priority import priority_of
-from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.framework import DryRun
-from kubespread.scheduler.plugin import Code, SchedulingError, Status
-from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
-from kubespread.scheduler.plugins.dynamicresources.post_filter import post_filter_text
-
-NO_VICTIMS = "No preemption victims found for incoming pod"
-NOT_HELPFUL = "Preemption is not helpful for scheduling"
-NEVER = "not eligible due to preemptionPolicy=Never."
-WAITS = "not eligible due to a terminating pod on the nominated node."
-# What DynamicResources' PostFilter says when its own PreFilter was never reached.
-NOT_REACHED = "not found"
-_NEVER_STARTED = "9999"
-_OFFSET = 2**31
+from kubespread.scheduler.plugin import Plugin, SchedulingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,268 +50,53 @@ def budget_gaps(objects: ClusterObjects) -> Iterator[str]:
     return objects.gap(PodDisruptionBudget, "evictions and preemption are predicted as if there were no budgets")
 
 
-def preempt(
-    evaluation: Evaluation,
-    args: DefaultPreemptionArgs,
-    *,
-    budgets: Sequence[PodDisruptionBudget] | None = None,
-) -> Preemption:
+Budgets = Sequence[PodDisruptionBudget]
+
+
+class PostFilterPlugin(Plugin):
+    """A plugin that is asked once no node is left."""
+
+    @abstractmethod
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> PreemptionCandidate | str:
+        """The node that it makes room on, else what it adds to the message. Raises SchedulingError where it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilters:
+    """The PostFilter plugins of a profile in its order, and how its release words what they come to."""
+
+    plugins: Sequence[PostFilterPlugin] = ()
+    ends_twice: bool = False
+    """From 1.26 to 1.28 the text ends with two dots."""
+    names_placement: bool = True
+    """Since 1.37 the text also tells of a node that was found."""
+
+
+def preempt(evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None) -> Preemption:
     """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
     if budgets is None:
-        budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
-    rules, answer = evaluation.prepared.framework.preemption, _ask_post_filters(evaluation, args, budgets)
+        budgets = evaluation.cluster.objects.pod_disruption_budgets
+    answer = _first_help(evaluation, post_filters.plugins, budgets)
     if answer.candidate is not None:
-        return replace(answer, tail=_placement(answer.candidate)) if rules.names_placement else answer
-    return replace(answer, tail=f"{answer.tail}.") if rules.ends_twice and answer.tail else answer
+        return replace(answer, tail=_placement(answer.candidate)) if post_filters.names_placement else answer
+    return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_twice and answer.tail else answer
+
+
+def _first_help(evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets) -> Preemption:
+    """Plugins are asked until one helps or fails; what the others said is joined."""
+    texts: list[str] = []
+    for plugin in plugins:
+        try:
+            answer = plugin.post_filter(evaluation, budgets)
+        except SchedulingError as error:
+            return Preemption(None, str(error))
+        if isinstance(answer, PreemptionCandidate):
+            return Preemption(answer)
+        texts.append(answer)
+    return Preemption(None, ", ".join(filter(None, texts)))
 
 
 def _placement(candidate: PreemptionCandidate) -> str:
     """Always in the plural, for one victim too."""
     victims = f"preempting {len(candidate.victims)} victims"
     return f"preemption: found a potential placement for pod on node {candidate.node}, {victims}"
-
-
-def _ask_post_filters(
-    evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
-) -> Preemption:
-    """PostFilter plugins in the profile's order, until one helps or fails; what the others said is joined."""
-    framework = evaluation.prepared.framework
-    texts: list[str] = []
-    for plugin in framework.post_filters:
-        if plugin == "DynamicResources":
-            if not framework.reaches(plugin, evaluation.rejection):
-                return Preemption(None, NOT_REACHED)
-            if framework.preemption.names_claims:
-                texts.append(post_filter_text(evaluation))
-        elif plugin == "DefaultPreemption":
-            try:
-                candidate, refusal = _default_preemption(evaluation, args, budgets)
-            except SchedulingError as error:
-                return Preemption(None, f"preemption: {error}")
-            if candidate is not None:
-                return Preemption(candidate)
-            texts.append(f"preemption: {refusal}")
-    return Preemption(None, ", ".join(texts))
-
-
-def _default_preemption(
-    evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
-) -> tuple[PreemptionCandidate | None, str]:
-    """The candidate, or why there is none. Raises SchedulingError where there is none and a dry run ended in an error:
-    the plugin's whole answer is that error then.
-    """
-    if evaluation.pod.spec.preemption_policy == "Never":
-        return None, NEVER
-    if _waits_for_victims(evaluation):
-        return None, WAITS
-    if evaluation.rejection is not None:
-        return None, _nothing_tried(evaluation)
-    search = _Search(evaluation, args, budgets)
-    candidates = search.run()
-    if not candidates and search.errors:
-        raise SchedulingError(search.errors_text)
-    return (_best(candidates), "") if candidates else (None, search.message)
-
-
-def _nothing_tried(evaluation: Evaluation) -> str:
-    size = len(evaluation.cluster)
-    return f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
-
-
-def _waits_for_victims(evaluation: Evaluation) -> bool:
-    """Whether an earlier preemption nominated a node where its victims are still on their way out."""
-    cluster, pod = evaluation.cluster, evaluation.pod
-    node = cluster.nodes.index.get(pod.status.nominated_node_name)
-    if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
-        return False
-    there = (cluster.running.pods[index] for index in np.flatnonzero(cluster.running.node == node).tolist())
-    return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
-
-
-def _is_preempted(pod: Pod) -> bool:
-    if pod.metadata.deletion_timestamp is None:
-        return False
-    target = next((condition for condition in pod.status.conditions if condition.type == DISRUPTION_TARGET), None)
-    return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
-
-
-class _Search:
-    """Dry runs on the nodes where removing pods might help."""
-
-    def __init__(
-        self, evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
-    ) -> None:
-        self._args = args
-        rules = evaluation.prepared.framework.preemption
-        self._honors_empty = rules.honors_empty_selectors
-        self._budgets = list(_selecting(budgets, honors_empty=self._honors_empty))
-        self._evaluation = evaluation
-        self._prepared = evaluation.prepared.fork()
-        # A plugin that skipped this pod stays skipped, whatever a dry run puts on the node.
-        self._filters = tuple(evaluation.verdicts)
-        self._cluster = evaluation.cluster
-        self._failures: dict[int, tuple[str, ...]] = {}
-        self.errors: list[str] = []
-        """What dry runs ended in that neither fit nor were rejected."""
-
-    def run(self) -> list[PreemptionCandidate]:
-        """Candidates in the order of names, until enough are found and one of them violates no budget."""
-        helpful = [
-            node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE
-        ]
-        enough = self._args.enough_of(len(helpful))
-        candidates: list[PreemptionCandidate] = []
-        for node in sorted(helpful, key=self._cluster.nodes.names.__getitem__):
-            candidate = self._dry_run(node)
-            if candidate is not None:
-                candidates.append(candidate)
-            if len(candidates) >= enough and any(each.violations == 0 for each in candidates):
-                break
-        return candidates
-
-    @cached_property
-    def _lower(self) -> Mapping[int, list[int]]:
-        """Per node the pods of lower priority than the candidate, by position."""
-        priority = priority_of(self._evaluation.pod)
-        lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
-        per_node: dict[int, list[int]] = {}
-        for index in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
-            per_node.setdefault(int(self._cluster.running.node[index]), []).append(index)
-        return per_node
-
-    def _dry_run(self, node: int) -> PreemptionCandidate | None:
-        """Remove every pod of lower priority, then put back those that can stay, the most important first."""
-        lower = self._lower.get(node)
-        if not lower:
-            self._failures[node] = (NO_VICTIMS,)
-            return None
-        kind = {index: self._cluster.kinds[int(self._cluster.running.kind[index])] for index in lower}
-        with DryRun(self._prepared, node) as dry_run:
-            for index in lower:
-                dry_run.move(kind[index], -1)
-            status = self._verdict(dry_run, node)
-            if status.code is Code.ERROR:
-                self.errors += status.reasons
-                return None
-            if status.code is not Code.SUCCESS:
-                self._failures[node] = status.reasons
-                return None
-            important = self._most_important_first(lower)
-            violating = self._violating(important)
-            victims = list[int]()
-            for index in sorted(important, key=lambda index: index not in violating):
-                dry_run.move(kind[index], 1)
-                if self._verdict(dry_run, node).code is not Code.SUCCESS:
-                    dry_run.move(kind[index], -1)
-                    victims.append(index)
-        if 0 < len(violating) < len(important):
-            victims = self._most_important_first(victims)
-        pods = self._cluster.running.pods
-        broken = tuple(tuple(violating.get(index, ())) for index in victims)
-        return PreemptionCandidate(
-            self._cluster.nodes.names[node], tuple(pods[index] for index in victims), sum(map(bool, broken)), broken
-        )
-
-    def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
-        """Pods by priority, then by how long they run.
-
-        One that has not started counts as started now, which is later each time it is asked: so of several the last
-        comes first, as Go's sort of up to twelve leaves them.
-        """
-
-        def order(place: int) -> tuple[int, str, int]:
-            pod = self._cluster.running.pods[indexes[place]]
-            return -priority_of(pod), pod.status.start_time or _NEVER_STARTED, 0 if pod.status.start_time else -place
-
-        return [indexes[place] for place in sorted(range(len(indexes)), key=order)]
-
-    def _verdict(self, dry_run: DryRun, node: int) -> Status:
-        """The candidate's verdict with the pods nominated to the node there, then without them."""
-        nominated = self._prepared.nominated.get(node, ())
-        if nominated:
-            for kind in nominated:
-                dry_run.move(kind, 1)
-            status = dry_run.first_rejection(self._filters)
-            for kind in reversed(nominated):
-                dry_run.move(kind, -1)
-            if status.code is not Code.SUCCESS:
-                return status
-        return dry_run.first_rejection(self._filters)
-
-    def _violating(self, important: Sequence[int]) -> Mapping[int, list[str]]:
-        """Pods whose eviction a disruption budget does not allow any more, walking from the most important, each with
-        the names of such budgets.
-        """
-        self._cluster.assume(budget_gaps(self._cluster.objects))
-        left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
-        violating: dict[int, list[str]] = {}
-        for index in important:
-            meta = self._cluster.running.pods[index].metadata
-            for position, (budget, matches) in enumerate(self._budgets):
-                same_namespace = budget.metadata.namespace == meta.namespace
-                if (
-                    (not meta.labels and not self._honors_empty)
-                    or not same_namespace
-                    or meta.name in budget.status.disrupted_pods
-                    or not matches(meta.labels)
-                ):
-                    continue
-                left[position] -= 1
-                if left[position] < 0:
-                    violating.setdefault(index, []).append(budget.metadata.name)
-        return violating
-
-    @property
-    def errors_text(self) -> str:
-        """As Go's aggregate of errors is worded: equal ones once, several in brackets."""
-        first, *others = dict.fromkeys(self.errors)
-        return f"[{', '.join((first, *others))}]" if others else first
-
-    @property
-    def message(self) -> str:
-        """Why no node qualified: its dry run's reasons, or that none was tried."""
-        counts: Counter[str] = Counter()
-        for node in range(len(self._cluster)):
-            counts.update(self._failures.get(node, (NOT_HELPFUL,)))
-        parts = sorted(f"{count} {reason}" for reason, count in counts.items())
-        return f"0/{len(self._cluster)} nodes are available: {', '.join(parts)}."
-
-
-def _selecting(
-    budgets: Sequence[PodDisruptionBudget], *, honors_empty: bool
-) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
-    """Budgets with their selectors; an absent or malformed one selects nothing, and an empty one where it is not
-    honored.
-    """
-    for budget in budgets:
-        try:
-            selector = from_label_selector(budget.spec.selector)
-        except SelectorError:
-            continue
-        if not selector.nothing and (honors_empty or not selector.is_empty):
-            yield budget, selector.matches
-
-
-def _best(candidates: Sequence[PreemptionCandidate]) -> PreemptionCandidate:
-    """Fewest violations, least important victims, fewest victims, latest started."""
-
-    def order(candidate: PreemptionCandidate) -> tuple[int, int, int, int]:
-        victims = candidate.victims
-        top = priority_of(victims[0]) if victims else 0
-        total = sum(priority_of(victim) + _OFFSET for victim in victims)
-        return candidate.violations, top, total, len(victims)
-
-    least = min(order(candidate) for candidate in candidates)
-    tied = [candidate for candidate in candidates if order(candidate) == least]
-    latest_start = max(_first_start(candidate) for candidate in tied)
-    return min(
-        (candidate for candidate in tied if _first_start(candidate) == latest_start),
-        key=lambda candidate: candidate.node,
-    )
-
-
-def _first_start(candidate: PreemptionCandidate) -> str:
-    """When the first of the most important victims started."""
-    top = priority_of(candidate.victims[0]) if candidate.victims else 0
-    starts = [victim.status.start_time or _NEVER_STARTED for victim in candidate.victims if priority_of(victim) == top]
-    return min(starts, default="")

@@ -127,7 +127,7 @@ class Specification:
     points: frozenset[str]
     """The extension points it extends."""
     make: Callable[[Setting], Plugin] | None = None
-    """None for a plugin that neither filters nor scores: its name is known and nothing else."""
+    """None for a plugin that decides nothing here: its name is known and nothing else."""
     args: type[Args] | None = None
     """None for a plugin whose arguments are accepted unread."""
     weight: int = 0

@@ -22,12 +22,13 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.specification import JUDGES, RANKS
 from tests.builders import hard, node, pod, soft, taint
 
 Data = dict[str, Any]
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-MODELLED = sorted(plugin.name for plugin in REGISTRY if plugin.make is not None)
+MODELLED = sorted(plugin.name for plugin in REGISTRY if plugin.make is not None and plugin.points & (JUDGES | RANKS))
 STORAGE = "storage.k8s.io/v1"
 BIG_IMAGE = "example.com/big:1"
 

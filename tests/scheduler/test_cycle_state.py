@@ -9,7 +9,8 @@ import pytest
 
 import kubespread
 from kubespread.questions.explain.sentences import in_sentences
-from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
+from kubespread.scheduler.building import missing_state
+from kubespread.scheduler.cycle_state import FilterError, MissingState
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
 from tests.builders import node, pod, taint

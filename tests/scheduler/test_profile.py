@@ -8,7 +8,7 @@ import pytest
 
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.building import configured_plugins
-from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
+from kubespread.scheduler.plugins.default_preemption import DefaultPreemption, DefaultPreemptionArgs
 from kubespread.scheduler.plugins.interpodaffinity.plugin import InterPodAffinity, InterPodAffinityArgs
 from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
@@ -314,7 +314,7 @@ def test_the_arguments_of_every_plugin_are_read() -> None:
         plugins["NodeResourcesFit"],
         plugins["NodeResourcesBalancedAllocation"],
         plugins["InterPodAffinity"],
-        profile.args_of("DefaultPreemption", DefaultPreemptionArgs),
+        plugins["DefaultPreemption"],
     )
     assert read == (
         NodeResourcesFit(
@@ -329,7 +329,7 @@ def test_the_arguments_of_every_plugin_are_read() -> None:
         InterPodAffinity(
             InterPodAffinityArgs(hard_pod_affinity_weight=0, ignore_preferred_terms_of_existing_pods=True)
         ),
-        DefaultPreemptionArgs(min_candidate_nodes_absolute=5),
+        DefaultPreemption(DefaultPreemptionArgs(min_candidate_nodes_absolute=5)),
     )
 
 

@@ -15,11 +15,11 @@ from kubespread.kube.priority import priority_of
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.pods import alike
+from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import PreemptionCandidate, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 
@@ -127,7 +127,7 @@ class Queue:
         if evaluation is None or scheduled is None or not len(evaluation.cluster):
             return None
         profile, _ = scheduled
-        return preempt(evaluation, args_of(profile), budgets=budgets()).candidate
+        return preempt(evaluation, post_filters(profile), budgets=budgets()).candidate
 
     def applicant_on(self, waiting: Waiting, living: LivingCluster, node: int) -> tuple[Applicant, Choice] | None:
         """The pod on one node, which was freed for it."""

@@ -27,13 +27,12 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
 from kubespread.reports.parts import ConstraintReport, PodReference
-from kubespread.scheduler.building import framework
+from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn
 from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
 from kubespread.scheduler.plugin import Code, SchedulingError
-from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
 from kubespread.scheduler.preemption import has_lower, preempt
@@ -143,7 +142,7 @@ def explained(
         ),
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, profile.version, revise),
-        preemption=preemption_report(preempt(evaluation, args_of(profile)), profile.version)
+        preemption=preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
     )
@@ -153,7 +152,7 @@ def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[s
     """What preemption would do where it helps."""
     is_stuck = evaluation.error is None and not evaluation.feasible.any()
     if is_stuck and len(evaluation.cluster) and has_lower(evaluation.cluster, evaluation.pod):
-        report = preemption_report(preempt(evaluation, args_of(profile)), profile.version)
+        report = preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:
             yield report.sentence
 

@@ -45,11 +45,11 @@ from kubespread.reports.parts import (
     PreemptionReport,
     SkewChange,
 )
+from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.sampling import SearchRules
 
@@ -249,7 +249,7 @@ def _preemption(question: Question, outcome: Outcome, manner: Manner) -> Preempt
         or stuck.feasible.any()
     ):
         return None
-    return preemption_report(preempt(stuck, args_of(question.profile)), question.profile.version)
+    return preemption_report(preempt(stuck, post_filters(question.profile)), question.profile.version)
 
 
 def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Cluster) -> Iterator[str]:

@@ -17,13 +17,15 @@ from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.plugin import Fixed, Plugin, State, Status
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.plugin import Fixed, SchedulingError, State, Status
 from kubespread.scheduler.plugins.dynamicresources.extended import requested_by_name
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
 from kubespread.scheduler.plugins.dynamicresources.gaps import claim_gaps, not_evaluated
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims, RefusedError, claims_of
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
+from kubespread.scheduler.preemption import Budgets, PostFilterPlugin
 from kubespread.scheduler.specification import (
     FILTER,
     JUDGES,
@@ -37,6 +39,11 @@ from kubespread.scheduler.specification import (
     Specification,
     Unprepared,
 )
+
+NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
+DEALLOCATED = "deallocation of ResourceClaim completed"
+NOT_REACHED = "not found"
+"""What PostFilter says when its own PreFilter was never reached."""
 
 
 class DynamicResourcesArgs(Args):
@@ -63,12 +70,14 @@ class DynamicResourcesArgs(Args):
 
 
 @dataclass(frozen=True)
-class DynamicResources(Plugin):
+class DynamicResources(PostFilterPlugin):
     name: ClassVar[str] = "DynamicResources"
 
     rules: Rules = Rules()
     is_filtering: bool = True
     """Where Filter does not run, Score finds no allocation and gives 0."""
+    names_claims: bool = False
+    """Up to 1.36 it says whether a claim is to be allocated anew somewhere else."""
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         return not pod.spec.resource_claims
@@ -91,6 +100,20 @@ class DynamicResources(Plugin):
             return refused.status
         return NoClaims(len(cluster)) if state.has_no_claims else state
 
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> str:
+        if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):
+            raise SchedulingError(NOT_REACHED)
+        return self._deallocation(evaluation) if self.names_claims else ""
+
+    def _deallocation(self, evaluation: Evaluation) -> str:
+        """A pod that its own PreFilter rejects has no claims for it yet."""
+        if evaluation.rejection is not None and evaluation.rejection.plugin == self.name:
+            return NO_CLAIMS
+        state = evaluation.states.get(self.name)
+        if isinstance(state, DynamicResourcesState):
+            return DEALLOCATED if state.frees_a_claim(evaluation.reached(self.name)) else STILL_NOT
+        return STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS
+
     def _claims(self, cluster: Cluster, pod: Pod) -> PodClaims | None:
         """The pod's claims; None where they are refused."""
         ledger = ledger_of(cluster, self.rules)
@@ -111,7 +134,10 @@ class NoClaims(Fixed):
 
 
 def _make(setting: Setting) -> DynamicResources:
-    return DynamicResources(Rules.of(setting.version), is_filtering=FILTER in setting.points)
+    version = setting.version
+    return DynamicResources(
+        Rules.of(version), is_filtering=FILTER in setting.points, names_claims=not version.since(37)
+    )
 
 
 SPECIFICATION = Specification(
