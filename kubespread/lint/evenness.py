@@ -13,7 +13,7 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstrain
 
 def matching_of(counted: SoftConstraint) -> Mapping[str, int]:
     """The pods that the constraint counts before the first replica comes, by domains as `own_counts` has them."""
-    matching, column = counted.matching(), counted.column
+    matching, column = counted.around(), counted.column
     nodes = np.flatnonzero(counted.eligible & column.present)
     found = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
     return {value: found[column.index[value]] for value in column.sorted_values if column.index[value] in found}

@@ -52,11 +52,11 @@ def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstra
 
 
 def _hard_report(counted: HardConstraint) -> ConstraintReport:
-    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.matching()))
+    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.around()))
 
 
 def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
-    matching = counted.matching()
+    matching = counted.around()
     compared = feasible & counted.column.present
     minimum = int(matching[compared].min()) if compared.any() else None
     return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
@@ -66,7 +66,7 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
-    return [in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
+    return [in_domains(each, each.around())[each.column.sorted_codes].tolist() for each in counted]
 
 
 def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:

@@ -108,5 +108,5 @@ def _spread(counted: HardConstraint | SoftConstraint) -> Spread:
     column = counted.column
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=len(column.values)) > 0
     order = column.sorted_codes[eligible[column.sorted_codes]]
-    counts = in_domains(counted, counted.matching())[order]
+    counts = in_domains(counted, counted.around())[order]
     return Spread(counted, order, counts)

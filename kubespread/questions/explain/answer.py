@@ -214,7 +214,7 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
         _ConstraintRow(
             report,
             _domain_names(counted.column),
-            counted.matching(),
+            counted.around(),
             next(shares, None) if isinstance(counted, SoftConstraint) else None,
         )
         for report, counted in zip(reports, counted_constraints(state), strict=True)

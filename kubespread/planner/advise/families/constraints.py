@@ -37,7 +37,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
     if stuck.lacking is not None:
         highest = int(counted.counts.max(initial=0)) + stuck.lacking
         return range(now + 1, min(highest, now + _MOST_SKEW) + 1)
-    skews = counted.matching() + counted.constraint.self_match - counted.global_minimum
+    skews = counted.around() + counted.constraint.self_match - counted.global_minimum
     return [skew for skew in np.unique(skews[counted.column.present]).tolist() if skew > now]
 
 

@@ -28,8 +28,9 @@ from kubespread.scheduler.cluster.affinity_terms import (
 )
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.domain_counts import DomainCounts
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
@@ -156,7 +157,7 @@ class InterPodAffinityState(Counted):
         # A candidate without terms of its own is only concerned by those of others.
         among = None if terms.all else lambda: kinds.with_terms
         self._matters = KindJudgment(kinds, self._matters_at_all, among)
-        self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
+        self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
     @property
@@ -199,18 +200,17 @@ class InterPodAffinityState(Counted):
         for kind in distinct(moves.kind):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
-                self._counts[effect.counts].add(
-                    effect.topology_key, moves.node[chosen], moves.by[chosen], effect.weight
-                )
+                counts = self._counts[effect.counts][effect.topology_key]
+                counts.add(moves.node[chosen], moves.by[chosen], effect.weight)
 
     def move_one(self, kind: int, node: int, by: int) -> None:
         if self._matters[kind]:
             for effect in self._effects[kind]:
-                self._counts[effect.counts].add_one(effect.topology_key, node, by, effect.weight)
+                self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 
     def fork(self) -> Self:
         fork = copy(self)
-        fork._counts = [domains.fork() for domains in self._counts]
+        fork._counts = [counts.fork() for counts in self._counts]
         return fork
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
@@ -220,9 +220,9 @@ class InterPodAffinityState(Counted):
             return None
         which = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
         for key in unwanted.keys:
-            which[unwanted.around(key, nodes) > 0] = 3
+            which[unwanted[key].around(nodes) > 0] = 3
         for position, term in enumerate(terms.required_anti):
-            which[self._counts[_FIRST_AWAY + position].around(term.topology_key, nodes) > 0] = 2
+            which[self._counts[_FIRST_AWAY + position][term.topology_key].around(nodes) > 0] = 2
         if terms.required:
             which[~self._near_enough(nodes)] = 1
         return Verdicts(which, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
@@ -238,7 +238,7 @@ class InterPodAffinityState(Counted):
         if counts.is_empty and self._meeting.meets_itself(required):
             return near
         for term in required:
-            near = near & (counts.around(term.topology_key, nodes) > 0)
+            near = near & (counts[term.topology_key].around(nodes) > 0)
         return near
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
@@ -262,7 +262,7 @@ class InterPodAffinityState(Counted):
         is_first = counts.is_empty and self._meeting.meets_itself(required)
         for term in required:
             column = self._nodes.label(term.topology_key)
-            is_unmet = column.absent[nodes] | (counts.around(term.topology_key, nodes) == 0) & (not is_first)
+            is_unmet = column.absent[nodes] | (counts[term.topology_key].around(nodes) == 0) & (not is_first)
             reach = _reach(term)
             of_domain = [PodAffinityDetail(term.topology_key, domain, *reach) for domain in (*column.values, None)]
             codes = column.codes[nodes].tolist()
@@ -290,7 +290,7 @@ class InterPodAffinityState(Counted):
         column, running = self._nodes.label(key), cluster.running
         kinds = (number for number, effects in self._effects.items() if (counts, key) in {each[:2] for each in effects})
         counted = running.places_of(kinds)
-        around = self._counts[counts].around(key)
+        around = self._counts[counts][key].around()
         of_domain = {}
         for code, first in zip(*np.unique(column.codes[running.node[counted]], return_index=True), strict=True):
             pod = counted.item(first)
@@ -311,7 +311,7 @@ class InterPodAffinityState(Counted):
             return None
         raw = np.zeros(len(self._nodes), dtype=np.int64)
         for key in preferences.keys:
-            raw += preferences.around(key)
+            raw += preferences[key].around()
         return raw
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
@@ -355,58 +355,34 @@ SPECIFICATION = Specification(
 )
 
 
-class Domains:
-    """Counts that add up per (topology key, value), read back per node."""
+class CountsByKey:
+    """Counts over the domains of several topology keys, a key as soon as it is counted over."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._totals: dict[str, Counts] = {}
-        self._entries: dict[str, int] = {}
+        self._of_key: dict[str, DomainCounts] = {}
 
-    def add(self, topology_key: str, nodes: Codes, by: Codes, weight: int = 1) -> None:
-        """Pods that came to ``nodes`` (``by`` 1) or left (-1), each of a weight; without the key there is no domain."""
-        codes = self._nodes.label(topology_key).codes[nodes]
-        there = codes >= 0
-        if not there.any():
-            return
-        if topology_key not in self._totals:
-            self._totals[topology_key] = np.zeros(len(self._nodes.label(topology_key).values), dtype=np.int64)
-        np.add.at(self._totals[topology_key], codes[there], weight * by[there])
-        self._entries[topology_key] = self._entries.get(topology_key, 0) + int(by[there].sum())
+    def __getitem__(self, topology_key: str) -> DomainCounts:
+        if (counts := self._of_key.get(topology_key)) is None:
+            column = self._nodes.label(topology_key)
+            counts = self._of_key[topology_key] = DomainCounts(column.codes, len(column.values))
+        return counts
 
-    def add_one(self, topology_key: str, node: int, by: int, weight: int) -> None:
-        """The same for one pod."""
-        code = self._nodes.label(topology_key).codes.item(node)
-        if code < 0:
-            return
-        if topology_key not in self._totals:
-            self._totals[topology_key] = np.zeros(len(self._nodes.label(topology_key).values), dtype=np.int64)
-        self._totals[topology_key][code] += by * weight
-        self._entries[topology_key] = self._entries.get(topology_key, 0) + by
-
-    def fork(self) -> Domains:
-        """The same totals, to be added to apart from these."""
-        fork = Domains(self._nodes)
-        fork._totals = {key: totals.copy() for key, totals in self._totals.items()}
-        fork._entries = dict(self._entries)
+    def fork(self) -> CountsByKey:
+        """The same counts, to be moved apart from these."""
+        fork = CountsByKey(self._nodes)
+        fork._of_key = {key: counts.fork() for key, counts in self._of_key.items()}
         return fork
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pod counts, as opposed to pods whose weights cancel out."""
-        return not any(self._entries.values())
-
-    def around(self, topology_key: str, nodes: Positions | None = None) -> Counts:
-        """The total of the domain of each of ``nodes`` (None: all); 0 where there is none."""
-        column = self._nodes.label(topology_key)
-        codes = column.codes if nodes is None else column.codes[nodes]
-        if topology_key not in self._totals:
-            return np.zeros(len(codes), dtype=np.int64)
-        return np.where(codes >= 0, self._totals[topology_key][codes], 0)
+        """Whether no pod counts over any key."""
+        return all(counts.is_empty for counts in self._of_key.values())
 
     @property
-    def keys(self) -> Iterable[str]:
-        return self._totals.keys()
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are counted over."""
+        return tuple(self._of_key)
 
 
 class Meeting:

@@ -15,9 +15,11 @@ from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.domain_counts import DomainCounts
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.labels import Codes, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugins.podtopologyspread.arguments import DefaultConstraints, Source
@@ -196,3 +198,38 @@ def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, ter
         ("selected", selector, namespace, terminating),
         lambda: KindJudgment(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
     )
+
+
+class CountedConstraint(DomainCounts):
+    """One constraint and the pods it counts."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        constraint: Constraint,
+        namespace: str,
+        *,
+        eligible: Mask,
+        counts_on: Mask,
+        domain: Codes,
+        domains: int,
+    ) -> None:
+        super().__init__(domain, domains)
+        self.constraint = constraint
+        self.eligible = eligible
+        """Nodes whose domain counts."""
+        self.counts_on = counts_on
+        """Nodes whose pods count."""
+        self.column = cluster.nodes.label(constraint.topology_key)
+        """The domain of every node."""
+        self._counts_kind = counted_kinds(cluster, constraint, namespace)
+        self.move(cluster.arrivals(self._counts_kind))
+
+    def move(self, moves: Moves) -> None:
+        """Pods came and went."""
+        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
+        self.add(moves.node[chosen], moves.by[chosen])
+
+    def move_one(self, kind: int, node: int, by: int) -> None:
+        if self.counts_on[node] and self._counts_kind[kind]:
+            self.add_one(node, by)

@@ -6,21 +6,19 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/filtering.go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.labels import Mask, Positions, distinct
 from kubespread.scheduler.plugin import Code, Status, Verdicts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
+    CountedConstraint,
     NodeInclusion,
-    counted_kinds,
     has_all_keys,
     pretended_kinds,
 )
@@ -54,7 +52,7 @@ class SpreadRules:
     """Up to 1.21 default constraints derive their selector in another way, which is not modeled."""
 
 
-class HardConstraint:
+class HardConstraint(CountedConstraint):
     """One DoNotSchedule constraint and the pods it counts."""
 
     def __init__(
@@ -69,44 +67,27 @@ class HardConstraint:
     ) -> None:
         """``tainted`` are nodes that only their taints make ineligible, where their domains count all the same."""
         column = cluster.nodes.label(constraint.topology_key)
-        self.constraint = constraint
-        self.eligible = eligible
-        """Nodes whose domain counts."""
-        self.column = column
-        """The domain of every node."""
         self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
         self.is_domain[column.codes[eligible]] = True
-        self.counts: Counts = np.zeros(len(column.values), dtype=np.int64)
-        """Matching pods per value of the key; 0 for values that are not a domain."""
         self._domains = int(np.count_nonzero(self.is_domain))
         self._all_domains = self._domains if tainted is None else len(distinct(column.codes[eligible | tainted]))
         """How many domains minDomains is compared with."""
         any_eligible = rules.counts_ineligible_nodes and self._domains > 0
-        self.counts_on: Mask = self.is_domain[column.codes] & column.present if any_eligible else eligible
-        """Nodes whose pods count."""
-        self._counts_kind = counted_kinds(cluster, constraint, namespace)
         self._pretends_kind = pretended_kinds(cluster, constraint, namespace)
-        self.move(cluster.arrivals(self._counts_kind))
-
-    def fork(self) -> HardConstraint:
-        """The same counts, to be moved apart from these."""
-        fork = copy(self)
-        fork.counts = self.counts.copy()
-        return fork
-
-    def move(self, moves: Moves) -> None:
-        """Pods came and went."""
-        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
-        np.add.at(self.counts, self.column.codes[moves.node[chosen]], moves.by[chosen])
-
-    def move_one(self, kind: int, node: int, by: int) -> None:
-        if self.counts_on[node] and self._counts_kind[kind]:
-            self.counts[self.column.codes[node]] += by
+        super().__init__(
+            cluster,
+            constraint,
+            namespace,
+            eligible=eligible,
+            counts_on=self.is_domain[column.codes] & column.present if any_eligible else eligible,
+            domain=column.codes,
+            domains=len(column.values),
+        )
 
     def pretend(self, kind: int, node: int, by: int) -> None:
         """A dry run adds or takes away a pod without asking whether it was counted."""
         if self.eligible[node] and self._pretends_kind[kind]:
-            self.counts[self.column.codes[node]] += by
+            self.add_one(node, by)
 
     @property
     def lacks_domains(self) -> bool:
@@ -121,12 +102,6 @@ class HardConstraint:
         if self._domains and self._domains == len(self.counts):
             return int(self.counts.min())
         return int(self.counts[self.is_domain].min()) if self._domains else NO_DOMAINS
-
-    def matching(self) -> Counts:
-        """Matching pods in each node's domain; 0 where the node has none."""
-        if not len(self.column.values):
-            return np.zeros(len(self.column.codes), dtype=np.int64)
-        return np.where(self.column.absent, 0, self.counts[self.column.codes])
 
     def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
         """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""

@@ -14,63 +14,48 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Extent
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
+    CountedConstraint,
     NodeInclusion,
-    counted_kinds,
     has_all_keys,
 )
 
 Shares = NDArray[np.float64]
 
 
-class SoftConstraint:
+class SoftConstraint(CountedConstraint):
     """One ScheduleAnyway constraint and the pods it counts."""
 
     def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str) -> None:
         column = cluster.nodes.label(constraint.topology_key)
-        self.constraint = constraint
-        self.eligible = eligible
-        """Nodes whose pods count towards their domain."""
-        self.column = column
-        """The domain of every node."""
         self.is_hostname = constraint.topology_key == HOSTNAME
-        self.counts_on: Mask = np.ones_like(eligible) if self.is_hostname else eligible
-        """Nodes whose pods count."""
-        self._counts_kind = counted_kinds(cluster, constraint, namespace)
         # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
         self._value_of_node = column.absent_as_empty
         # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
-        self._domain = np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node
-        self._counts: Counts = np.zeros(
-            len(column.codes) if self.is_hostname else len(column.values) + 1, dtype=np.int64
+        super().__init__(
+            cluster,
+            constraint,
+            namespace,
+            eligible=eligible,
+            counts_on=np.ones_like(eligible) if self.is_hostname else eligible,
+            domain=np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node,
+            domains=len(column.codes) if self.is_hostname else len(column.values) + 1,
         )
-        self.move(cluster.arrivals(self._counts_kind))
 
-    def fork(self) -> SoftConstraint:
-        """The same counts, to be moved apart from these."""
-        fork = copy(self)
-        fork._counts = self._counts.copy()
-        return fork
-
-    def move(self, moves: Moves) -> None:
-        """Pods came and went."""
-        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
-        np.add.at(self._counts, self._domain[moves.node[chosen]], moves.by[chosen])
-
-    def move_one(self, kind: int, node: int, by: int) -> None:
-        if self.counts_on[node] and self._counts_kind[kind]:
-            self._counts[self._domain[node]] += by
-
-    def matching(self) -> Counts:
-        """Matching pods in each node's domain, as the score counts them; 0 where the node lacks the key."""
-        matching = self._counts if self.is_hostname else self._counts.take(self._value_of_node)
-        return matching if self.column.is_everywhere else np.where(self.column.absent, 0, matching)
+    def around(self, nodes: Positions | None = None) -> Counts:
+        """As the score counts them: 0 where the node lacks the key."""
+        if self.is_hostname and nodes is None:
+            around = self.counts
+        else:
+            around = super().around(nodes)
+        if self.column.is_everywhere:
+            return around
+        return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, around)
 
     def size(self, scored: Mask) -> int:
         """How many domains the scored nodes make up."""
@@ -81,7 +66,7 @@ class SoftConstraint:
     def share(self, scored: Mask) -> Shares:
         """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
         weight = math.log(self.size(scored) + 2)
-        share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
+        share = self.around().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
         return share if self.column.is_everywhere else np.where(self.column.absent, 0.0, share)
 
 
