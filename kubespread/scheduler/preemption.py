@@ -75,7 +75,7 @@ class PostFilters:
 def preempt(evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None) -> Preemption:
     """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
     if budgets is None:
-        budgets = evaluation.cluster.objects.pod_disruption_budgets
+        budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
     answer = _first_help(evaluation, post_filters.plugins, budgets)
     if answer.candidate is not None:
         return replace(answer, tail=_placement(answer.candidate)) if post_filters.names_placement else answer
