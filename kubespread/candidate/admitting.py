@@ -9,10 +9,10 @@ from typing import Any
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import Place, field_at
 from kubespread.candidate.rescheduling import scheduled_again
-from kubespread.controllers.by_kind import new_pod, replicas
 from kubespread.controllers.claims import ephemeral_claims
-from kubespread.controllers.pod_creator import NewPod, PodCreator
-from kubespread.controllers.statefulset import creates_one_by_one
+from kubespread.controllers.pod_creation import NewPod, PodCreator
+from kubespread.controllers.registry import new_pod, replicas
+from kubespread.controllers.statefulset.pods import creates_one_by_one
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.admission.creation import admit
 from kubespread.kube.admission.defaulting import default_pod

@@ -14,8 +14,7 @@ from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.decodable import are_related, decodable
 from kubespread.candidate.manifest_file import Manifest, Place, choose, field_at, manifest_of
 from kubespread.candidate.setting import settled
-from kubespread.controllers.made_up_names import generated_name
-from kubespread.controllers.pod_creator import NewPod
+from kubespread.controllers.pod_creation import NewPod, generated_name
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode

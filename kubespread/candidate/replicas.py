@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
+from kubespread.controllers.statefulset.pods import first_ordinal, for_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.revisions import newest_replica_set
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.revisions import newest_replica_set
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod, PodTemplateSpec
 from kubespread.kube.api.kinds import POD_CREATORS

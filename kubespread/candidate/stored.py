@@ -15,8 +15,8 @@ from kubespread.candidate.manifest_file import OBJECT_NAME, Place
 from kubespread.candidate.references import Reference
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.candidate.setting import Settled, settled
-from kubespread.controllers.revisions import current_replica_set
-from kubespread.controllers.statefulset import from_free_ordinal
+from kubespread.controllers.deployment.revisions import current_replica_set
+from kubespread.controllers.statefulset.pods import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import drop_fields

@@ -1,13 +1,21 @@
-"""DaemonSets: pods that tolerate the troubles of their node."""
+"""DaemonSets: pods that tolerate the troubles of their node, on which nodes they belong, and where they may stay.
+
+Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon, v1.36. What a node has left to
+give is not asked: a pod that does not fit waits.
+"""
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
-from kubespread.controllers.made_up_names import template_hash
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
-from kubespread.kube.api.core import PodSpec, Toleration
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
+from kubespread.kube.api.core import Affinity, Node, NodeAffinity, Pod, PodSpec, Toleration
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.node_selector import NODE_NAME_FIELD, parse_term, required_node_selector
+from kubespread.kube.selector import from_map
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 
 _TOLERATED = (
     ("not-ready", "NoExecute"),
@@ -40,3 +48,51 @@ def with_added_tolerations(spec: PodSpec) -> PodSpec:
         kept = [own for own in tolerations if replace(own, toleration_seconds=None) != added]
         tolerations = [*kept, added]
     return replace(spec, tolerations=tolerations)
+
+
+_EVICTING_EFFECTS = frozenset({"NoExecute"})
+
+
+def should_run(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+    """Whether the controller creates a pod for ``node``.
+
+    ``pod`` is what the DaemonSet makes of its template: with the tolerations that the controller adds, and before it is
+    pinned to a node. ``compares``: the tolerations' operators Gt and Lt count (a feature gate, off up to 1.36).
+    """
+    return _selects(pod, node) and _tolerates(pod, node, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+
+
+def should_continue(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+    """Whether one that is on ``node`` already may stay: a taint NoSchedule does not drive it away."""
+    return _selects(pod, node) and _tolerates(pod, node, _EVICTING_EFFECTS, compares=compares)
+
+
+def _selects(pod: Pod, node: Node) -> bool:
+    """By the template's nodeName, nodeSelector and required node affinity."""
+    spec, meta = pod.spec, node.metadata
+    if spec.node_name not in ("", meta.name) or not from_map(spec.node_selector).matches(meta.labels):
+        return False
+    required = required_node_selector(pod)
+    return required is None or any(
+        parse_term(term).matches(meta.labels, meta.name) for term in required.node_selector_terms
+    )
+
+
+def _tolerates(pod: Pod, node: Node, effects: frozenset[str], *, compares: bool) -> bool:
+    return not untolerated(node.spec.taints, pod.spec.tolerations, effects, compares=compares)
+
+
+def pinned_to(pod: Pod, node: str) -> Pod:
+    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
+    name.
+
+    Source of the rule: ReplaceDaemonSetPodNodeNameNodeAffinity (pkg/controller/daemon/util).
+    """
+    only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
+    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])
+    affinity = pod.spec.affinity or Affinity()
+    own = msgspec.structs.replace(
+        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+    )
+    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
+    return msgspec.structs.replace(pod, spec=spec)

@@ -1,11 +1,34 @@
-"""ReplicaSets, and the ReplicationControllers before them: pods with the template's labels and no others."""
+"""ReplicaSets, and the ReplicationControllers before them: the pod they make, and those they delete of too many.
+
+Of all pairs of pods it is asked at once which goes first. For each pod the answers are added up: two for a pod that
+goes after it, one for one that compares equal. No pair is compared for that, since thousands of pods have millions of
+pairs: all rules but two are orders, and those two are orders of UIDs among pods of different times.
+
+Source of the rules: ActivePodsWithRanks of pkg/controller and manageReplicas of pkg/controller/replicaset, with the
+gates PodDeletionCost and LogarithmicScaleDown at their default, on.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
 from msgspec.structs import replace
 
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.kube.api.annotations import POD_DELETION_COST
+from kubespread.kube.api.core import ContainerStatus, Pod
+from kubespread.kube.api.meta import LabelSelector, OwnerReference
 from kubespread.kube.api.workloads import MapSelectingWorkloadSpec, ReplicaSet, ReplicationController
+from kubespread.kube.owners import controller_of
+from kubespread.kube.pod_status import is_active, moment, ready_condition
+from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector, parse_int64
 
 
 def new_pod(replica_set: PodCreator[ReplicaSet]) -> NewPod:
@@ -19,3 +42,271 @@ def new_pod_of_controller(controller: PodCreator[ReplicationController]) -> NewP
     selector = controller.object.spec.selector or controller.template.metadata.labels
     companion = replace(controller.object, spec=MapSelectingWorkloadSpec(selector=selector))
     return NewPod(pod_of_template(controller, owner), (companion,))
+
+
+PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
+_COST = re.compile(r"-[0-9]+|0|[1-9][0-9]*")
+_INT32 = 2**31
+_LONGEST = 2**63 - 1
+"""The longest of Go's durations, in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """When something was; pods of one bucket are about as old."""
+
+    moment: datetime | None
+    bucket: int
+
+    @property
+    def place(self) -> tuple[bool, int]:
+        """What is not known comes first, then the younger."""
+        return self.moment is not None, self.bucket
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What is compared of one pod."""
+
+    uid: str
+    is_ready: bool
+    first: tuple[Any, ...]
+    """Assigned, phase, ready, deletion cost, crowding: what decides before anything else, smaller first."""
+    ready: _Time
+    restarts: tuple[int, int]
+    created: _Time
+
+    @classmethod
+    def of(cls, pod: Pod, rank: int, now: datetime) -> _Standing:
+        """Raises SnapshotError for a time that cannot be read."""
+        meta, condition = pod.metadata, ready_condition(pod)
+        ready_at = condition.last_transition_time if condition is not None else ""
+        return cls(
+            uid=meta.uid,
+            is_ready=condition is not None,
+            first=(
+                bool(pod.spec.node_name),
+                PHASE_ORDER.get(pod.status.phase, 0),
+                condition is not None,
+                deletion_cost(pod),
+                -rank,
+            ),
+            ready=_time(pod, "lastTransitionTime of condition Ready", ready_at, now),
+            restarts=most_restarts(pod),
+            created=_time(pod, "metadata.creationTimestamp", meta.creation_timestamp, now),
+        )
+
+
+def deletion_cost(pod: Pod) -> int:
+    """What the annotation says, 0 where it says nothing or no number of 32 bits.
+
+    A positive number may have neither sign nor leading zeros, a negative one may: ``-010`` is -10.
+    """
+    text = pod.metadata.annotations.get(POD_DELETION_COST, "")
+    cost = parse_int64(text) if _COST.fullmatch(text) else None
+    return cost if cost is not None and -_INT32 <= cost < _INT32 else 0
+
+
+Pods = Sequence[tuple[int, _Standing]]
+"""Some pods, each with its index among all."""
+_Rule = Callable[[Pods], Mapping[int, int]]
+
+
+def _precedences(pods: Iterable[_Standing]) -> Mapping[int, int]:
+    """By the index of each pod: twice how many pods go after it, and once how many compare equal to it."""
+    return _by_key(list(enumerate(pods)), lambda pod: pod.first, _by_ready_time)
+
+
+def _by_ready_time(pods: Pods) -> Mapping[int, int]:
+    ready = pods[0][1].is_ready
+    return _by_time(pods, lambda pod: pod.ready, _by_restarts) if ready else _by_restarts(pods)
+
+
+def _by_restarts(pods: Pods) -> Mapping[int, int]:
+    return _by_key(pods, lambda pod: pod.restarts, _by_creation_time)
+
+
+def _by_creation_time(pods: Pods) -> Mapping[int, int]:
+    return _by_time(pods, lambda pod: pod.created, _equal)
+
+
+def _equal(pods: Pods) -> Mapping[int, int]:
+    return {index: len(pods) - 1 for index, _ in pods}
+
+
+def _by_key(pods: Pods, key: Callable[[_Standing], Any], then: _Rule) -> Mapping[int, int]:
+    """The smaller key first; ``then`` decides among those of one key."""
+    if len(pods) == 1:
+        return {pods[0][0]: 0}
+    after, summed = len(pods), {}
+    for alike in _alike(pods, key, in_order=True):
+        after -= len(alike)
+        summed.update({index: among + 2 * after for index, among in then(alike).items()})
+    return summed
+
+
+def _by_time(pods: Pods, time: Callable[[_Standing], _Time], then: _Rule) -> Mapping[int, int]:
+    """By bucket; in one bucket by UID, except that ``then`` decides among those of the very same time.
+
+    This exception is why a may go before b, b before c, and c before a.
+    """
+
+    def in_one_bucket(bucket: Pods) -> Mapping[int, int]:
+        uids, summed = sorted(pod.uid for _, pod in bucket), {}
+        for alike in _alike(bucket, lambda pod: time(pod).moment, in_order=False):
+            own, among = sorted(pod.uid for _, pod in alike), then(alike)
+            for index, pod in alike:
+                summed[index] = among[index] + _before(pod.uid, uids) - _before(pod.uid, own)
+        return summed
+
+    return _by_key(pods, lambda pod: time(pod).place, in_one_bucket)
+
+
+def _before(uid: str, uids: Sequence[str]) -> int:
+    """Twice how many of the sorted ``uids`` are larger, and once how many are the same, itself included."""
+    after = len(uids) - bisect_right(uids, uid)
+    return 2 * after + bisect_right(uids, uid) - bisect_left(uids, uid)
+
+
+def _alike(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> Iterable[Pods]:
+    groups: dict[Any, list[tuple[int, _Standing]]] = {}
+    for index, pod in pods:
+        groups.setdefault(key(pod), []).append((index, pod))
+    return (groups[each] for each in sorted(groups)) if in_order else groups.values()
+
+
+def most_restarts(pod: Pod) -> tuple[int, int]:
+    """The most restarts of a container and of a sidecar, negative: the larger goes first."""
+    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
+    status = pod.status
+    return (
+        -_most(status.container_statuses),
+        -_most(each for each in status.init_container_statuses if each.name in sidecars),
+    )
+
+
+def _most(statuses: Iterable[ContainerStatus]) -> int:
+    return max((each.restart_count for each in statuses), default=0)
+
+
+def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:
+    at = moment(pod, what, text)
+    return _Time(at, 0 if at is None else _bucket(now - at))
+
+
+def _bucket(age: timedelta) -> int:
+    """The binary logarithm of the nanoseconds, -1 where the time has not come."""
+    nanoseconds = min(age // timedelta(microseconds=1) * 1000, _LONGEST)
+    return int(math.log2(float(nanoseconds))) if nanoseconds > 0 else -1
+
+
+BURST_REPLICAS = 500
+"""How many pods one pass of the controller deletes, or creates, at most."""
+
+
+Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
+"""Which of equal pods, of which so many are to go; all of them stand by name."""
+
+
+def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
+    return equals[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class Victims:
+    pods: tuple[Pod, ...]
+    """In the order they are chosen."""
+    arbitrary: bool
+    """Whether pods that were kept could as well have gone, in place of some of these."""
+
+
+def related_pods(replica_set: ReplicaSet, replica_sets: Iterable[ReplicaSet], pods: Iterable[Pod]) -> list[Pod]:
+    """The active pods of all ReplicaSets with the controller of ``replica_set``, by selector, each once.
+
+    They need not be owned. A ReplicaSet without a controller has none. Source of the rule: getIndirectlyRelatedPods.
+    """
+    owner, namespace = controller_of(replica_set), replica_set.metadata.namespace
+    if owner is None:
+        return []
+    selectors = [
+        _selector(each.spec.selector)
+        for each in replica_sets
+        if each.metadata.namespace == namespace and _is_same(controller_of(each), owner)
+    ]
+    return [
+        pod
+        for pod in pods
+        if pod.metadata.namespace == namespace
+        and is_active(pod)
+        and any(selector.matches(pod.metadata.labels) for selector in selectors)
+    ]
+
+
+def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
+    """For each pod of ``active``, by name, how many of the ``related`` pods are on its node, itself included."""
+    on_node = Counter(pod.spec.node_name for pod in related)
+    return {pod.metadata.name: on_node[pod.spec.node_name] for pod in active}
+
+
+def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime) -> list[list[Pod]]:
+    """The active ``pods`` of one controller in groups, those that are deleted first in the first group.
+
+    ``ranks`` is `crowding`; a pod that is not in it has rank 0. Kubernetes' comparison is not an order: pods of one
+    group compare equal, or each before the next in a circle, and which of them goes first depends on how they were
+    listed. Inside a group they stand by name. Raises SnapshotError for a time that cannot be read.
+
+    A group ends where every pod before goes before every pod after. There, the standings of those before sum up to
+    what the pods before win among each other and over all after them, and nowhere else.
+    """
+    standing = _precedences([_Standing.of(pod, ranks.get(pod.metadata.name, 0), now) for pod in pods])
+    groups: list[list[Pod]] = []
+    begun, total = 0, 0
+    order = sorted(range(len(pods)), key=lambda index: (-standing[index], pods[index].metadata.name))
+    for taken, index in enumerate(order, start=1):
+        total += standing[index]
+        if total == taken * (taken - 1) + 2 * taken * (len(pods) - taken):
+            group = [pods[each] for each in order[begun:taken]]
+            groups.append(sorted(group, key=lambda pod: pod.metadata.name))
+            begun = taken
+    return groups
+
+
+def victims(
+    pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime, pick: Pick = first_by_name
+) -> Victims:
+    """The ``count`` of the active ``pods`` of one controller that go when it is scaled down by as many.
+
+    ``related`` is what `related_pods` finds; none for a ReplicationController. Ranks are counted once a pass, and a
+    pass deletes at most `BURST_REPLICAS` pods. Raises SnapshotError for a time that cannot be read.
+    """
+    chosen: list[Pod] = []
+    remaining, arbitrary = list(pods), False
+    while len(chosen) < count < len(pods):
+        gone = {id(pod) for pod in chosen}
+        ranks = crowding(remaining, (pod for pod in related if id(pod) not in gone))
+        room = min(count - len(chosen), BURST_REPLICAS)
+        for group in deletion_order(remaining, ranks, now):
+            is_cut = 0 < room < len(group)
+            chosen += pick(group, room) if is_cut else group[:room]
+            arbitrary |= is_cut
+            room -= min(room, len(group))
+        gone = {id(pod) for pod in chosen}
+        remaining = [pod for pod in remaining if id(pod) not in gone]
+    # All of them go without being ranked.
+    return Victims(tuple(chosen if count < len(pods) else pods), arbitrary)
+
+
+def _is_same(controller: OwnerReference | None, other: OwnerReference) -> bool:
+    # A snapshot may have lost its UIDs, so that the UID alone does not do.
+    return controller is not None and (controller.uid, controller.kind, controller.name) == (
+        other.uid,
+        other.kind,
+        other.name,
+    )
+
+
+def _selector(selector: LabelSelector | None) -> Selector:
+    try:
+        return from_label_selector(selector)
+    except SelectorError:
+        return NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.controllers.disruption import selector_of
+from kubespread.controllers.disruption.budgets import selector_of
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.selector import Selector
 from kubespread.lint.case import Case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.versions import KubeVersion

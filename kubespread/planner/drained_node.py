@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed
+from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.planner.entries import Entry

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kubespread.controllers.daemon_nodes import pinned_to
+from kubespread.controllers.daemonset import pinned_to
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create

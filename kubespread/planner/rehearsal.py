@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.replica_counts import limits
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.strategy import limits
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects

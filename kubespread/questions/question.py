@@ -12,7 +12,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
-    from kubespread.controllers.drain import DrainFlags
+    from kubespread.controllers.disruption.drain import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
@@ -284,7 +284,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     @property
     def drain_flags(self) -> DrainFlags:
-        from kubespread.controllers.drain import DrainFlags
+        from kubespread.controllers.disruption.drain import DrainFlags
 
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment_pass import Write
-from kubespread.controllers.replica_counts import replicas_of
-from kubespread.controllers.rollout import Pass, reconcile
+from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
+from kubespread.controllers.deployment.strategy import replicas_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicasStatus
 from tests.builders import NOW, Data, ago, owned_by
@@ -65,7 +64,7 @@ def replica_set(
     return msgspec.convert(data, ReplicaSet)
 
 
-def one_pass(rolled: Deployment, *replica_sets: ReplicaSet, pods: Sequence[Pod] = ()) -> Pass:
+def one_pass(rolled: Deployment, *replica_sets: ReplicaSet, pods: Sequence[Pod] = ()) -> DeploymentPass:
     return reconcile(rolled, replica_sets, pods, new_hash="new", now=NOW)
 
 
@@ -73,7 +72,7 @@ def writes(rolled: Deployment, *replica_sets: ReplicaSet, pods: Sequence[Pod] = 
     return list(one_pass(rolled, *replica_sets, pods=pods).writes)
 
 
-def sizes(found: Pass) -> Sizes:
+def sizes(found: DeploymentPass) -> Sizes:
     return {each.metadata.name: replicas_of(each) for each in found.replica_sets}
 
 
@@ -85,7 +84,7 @@ def passes(
     rolled: Deployment,
     replica_sets: Sequence[ReplicaSet],
     available: Callable[[ReplicaSet], int] = all_available,
-) -> Iterator[tuple[Sequence[ReplicaSet], Pass]]:
+) -> Iterator[tuple[Sequence[ReplicaSet], DeploymentPass]]:
     """What each pass finds and what it leaves, until one leaves all as it was."""
     now = NOW
     while True:

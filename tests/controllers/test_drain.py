@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubespread.controllers.drain import DrainFlags, plan_drain
+from kubespread.controllers.disruption.drain import DrainFlags, plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption import budget_status
-from kubespread.controllers.eviction import Eviction, evict, no_such_pod
-from kubespread.controllers.scales import ClusterScales
+from kubespread.controllers.disruption.budgets import ClusterScales, budget_status
+from kubespread.controllers.disruption.eviction import Eviction, evict, no_such_pod
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import Condition, PodDisruptionBudget, PodDisruptionBudgetStatus

@@ -9,18 +9,16 @@ import pytest
 
 from kubespread.controllers.outage import (
     Replacement,
+    Zone,
+    ZoneState,
     evicted_after,
     failed_node,
     failure_taints,
+    nodes_per_second,
     replacement,
+    stops_evictions,
     unready_pod,
     without_eviction_taints,
-)
-from kubespread.controllers.zone_disruption import (
-    Zone,
-    ZoneState,
-    nodes_per_second,
-    stops_evictions,
     zones,
 )
 from kubespread.kube.admission.added_tolerations import tolerate_for_a_while

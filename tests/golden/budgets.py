@@ -9,9 +9,15 @@ from typing import Any
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.controllers.disruption import budget_status, condition_of, protects
-from kubespread.controllers.eviction import LET_THROUGH, Eviction, evict, no_such_pod
-from kubespread.controllers.scales import ClusterScales, CustomKind, CustomScale
+from kubespread.controllers.disruption.budgets import (
+    ClusterScales,
+    CustomKind,
+    CustomScale,
+    budget_status,
+    condition_of,
+    protects,
+)
+from kubespread.controllers.disruption.eviction import LET_THROUGH, Eviction, evict, no_such_pod
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from tests.golden.cases import Data, Difference, Recorded

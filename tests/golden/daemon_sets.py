@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kubespread.controllers.daemon_nodes import should_continue, should_run
-from kubespread.controllers.daemonset import with_added_tolerations
+from kubespread.controllers.daemonset import should_continue, should_run, with_added_tolerations
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet
 from tests.golden.cases import Difference, Recorded

@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.controllers.deployment_pass import Write
-from kubespread.controllers.replica_counts import limits, replicas_of
-from kubespread.controllers.revisions import new_replica_set
-from kubespread.controllers.rollout import Pass, reconcile
+from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
+from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment.strategy import limits, replicas_of
 from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from kubespread.kube.api.core import PodTemplateSpec
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
@@ -113,7 +112,7 @@ class _Replay:
             sizes, available = self._sizes(), self._available()
             self._passes.append({"step": step, "sizes": sizes, "available": available, "writes": writes})
 
-    def _settle(self, found: Pass) -> None:
+    def _settle(self, found: DeploymentPass) -> None:
         """Pods that are not available are deleted first; new ones become available at once, or by events."""
         self._deployment = found.deployment
         self._replica_sets = tuple(_with_available(each, each.status.available_replicas) for each in found.replica_sets)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import kubespread
-from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.selector_text import parse_selector
 from tests.golden.cases import Data, Difference, Recorded

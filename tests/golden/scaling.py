@@ -8,7 +8,7 @@ from itertools import combinations
 
 import kubespread
 from kubespread.controllers.adoption import PodsByController, active_pods_of
-from kubespread.controllers.scale_down import crowding, deletion_order, related_pods, victims
+from kubespread.controllers.replicaset import crowding, deletion_order, related_pods, victims
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from tests.golden.cases import Data, Difference, Recorded

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import RemovableReport, Scheduler, Snapshot, UsageError
-from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.world import World
 from kubespread.questions.removable.answer import violated

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.scale_down import deletion_order, victims
+from kubespread.controllers.replicaset import deletion_order, victims
 from kubespread.kube.api.core import Pod
 from tests.builders import NOW, replica
 

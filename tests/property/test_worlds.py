@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.controllers.disruption import budget_status
-from kubespread.controllers.scales import ClusterScales
+from kubespread.controllers.disruption.budgets import ClusterScales, budget_status
 from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.pod_status import is_active, is_terminating

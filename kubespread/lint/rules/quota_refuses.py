@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubespread.controllers.replica_counts import limits
+from kubespread.controllers.deployment.strategy import limits
 from kubespread.kube.admission.quota import allowance, needed
 from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubespread.controllers.daemon_nodes import pinned_to, should_run
+from kubespread.controllers.daemonset import pinned_to, should_run
 from kubespread.kube.api.core import Node, Pod
 from kubespread.planner.autoscaling.pending import PodGroup
 from kubespread.planner.living import Applicant, LivingCluster

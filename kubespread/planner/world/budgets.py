@@ -7,9 +7,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption import budget_status, reads_scale, selector_of
-from kubespread.controllers.eviction import Eviction, evict
-from kubespread.controllers.scales import Scale, Scales
+from kubespread.controllers.disruption.budgets import Scale, Scales, budget_status, reads_scale, selector_of
+from kubespread.controllers.disruption.eviction import Eviction, evict
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kubespread.controllers.scale_down import Pick, first_by_name
+from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap
 

@@ -6,9 +6,9 @@ from itertools import repeat
 
 from msgspec.structs import replace
 
-from kubespread.controllers.daemon_nodes import pinned_to, should_run
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
+from kubespread.controllers.daemonset import pinned_to, should_run
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import (

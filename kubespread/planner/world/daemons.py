@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubespread.controllers.daemon_nodes import pinned_to, should_continue, should_run
+from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.revisions import new_replica_set
-from kubespread.controllers.rollout import reconcile as controller_pass
+from kubespread.controllers.deployment.controller import reconcile as controller_pass
+from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import Deployment, ReplicaSet

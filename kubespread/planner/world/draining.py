@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
-from kubespread.controllers.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
+from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet

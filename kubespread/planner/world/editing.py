@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.drain import DrainFlags
-from kubespread.controllers.eviction import no_such_pod
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.disruption.drain import DrainFlags
+from kubespread.controllers.disruption.eviction import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod

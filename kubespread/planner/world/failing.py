@@ -7,13 +7,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.outage import (
+    NODES_PER_SECOND,
+    Zone,
     evicted_after,
     failed_node,
+    nodes_per_second,
     restored_node,
+    stops_evictions,
     unready_pod,
     without_eviction_taints,
+    zones,
 )
-from kubespread.controllers.zone_disruption import NODES_PER_SECOND, Zone, nodes_per_second, stops_evictions, zones
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready

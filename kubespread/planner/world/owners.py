@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.statefulset import ordinal_of
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector

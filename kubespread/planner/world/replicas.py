@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from kubespread.controllers.scale_down import victims
+from kubespread.controllers.replicaset import victims
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.replica_counts import limits, replicas_of, strategy_of
-from kubespread.controllers.revisions import new_replica_set
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment.strategy import limits, replicas_of, strategy_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
-from kubespread.controllers.statefulset import ordinal_of
+from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
+from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kubespread.controllers.stateful_set_pass import Revisions
+from kubespread.controllers.statefulset.controller import Revisions
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from kubespread.controllers.claims import admitted_claims, ephemeral_claims
-from kubespread.controllers.daemon_nodes import should_run
+from kubespread.controllers.daemonset import should_run
+from kubespread.controllers.disruption.budgets import ClusterScales, Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
-from kubespread.controllers.scales import ClusterScales, Scale
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS

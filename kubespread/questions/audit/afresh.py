@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL
+from kubespread.controllers.statefulset.controller import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.kube.owners import controller_of
 from kubespread.planner.entries import Entry

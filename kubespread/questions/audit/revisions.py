@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.replica_counts import replicas_of
-from kubespread.controllers.revisions import new_replica_set, revision
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL
-from kubespread.controllers.statefulset import ordinal_of
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.revisions import new_replica_set, revision
+from kubespread.controllers.deployment.strategy import replicas_of
+from kubespread.controllers.statefulset.controller import REVISION_LABEL
+from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS

@@ -17,7 +17,7 @@ from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, Source, Sources, read_sources
 from kubespread.candidate.stored import revised
 from kubespread.candidate.updating import refuse_update
-from kubespread.controllers.revisions import without_hash
+from kubespread.controllers.deployment.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from kubespread.controllers.eviction import LET_THROUGH
+from kubespread.controllers.disruption.eviction import LET_THROUGH
 from kubespread.kube.api.core import Pod
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import key_of

@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.controllers.drain import (
-    LOCAL_STORAGE_ERROR,
-    UNMANAGED_ERROR,
-    DrainFlags,
-    DrainPlan,
-)
+from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainFlags, DrainPlan
 from kubespread.kube.api.core import Pod
 from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Growth
-from kubespread.controllers.revisions import new_replica_set
+from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
 from kubespread.planner.constraint_counts import constraint_reports, domain_counts
 from kubespread.planner.dealing import deals_worth, other_deals

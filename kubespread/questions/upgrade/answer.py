@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kubespread.controllers.disruption import protects
+from kubespread.controllers.disruption.budgets import protects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.priority import priority_of

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from kubespread.controllers.disruption import selector_of
+from kubespread.controllers.disruption.budgets import selector_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.annotations import (
     CONFIG_SOURCE,

@@ -9,8 +9,14 @@ import msgspec
 import pytest
 
 from kubespread.controllers.adoption import PodsByController, active_pods_of
-from kubespread.controllers.deletion_precedence import deletion_cost
-from kubespread.controllers.scale_down import BURST_REPLICAS, crowding, deletion_order, related_pods, victims
+from kubespread.controllers.replicaset import (
+    BURST_REPLICAS,
+    crowding,
+    deletion_cost,
+    deletion_order,
+    related_pods,
+    victims,
+)
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import (
+from kubespread.controllers.statefulset.controller import (
     Action,
     Create,
     Delete,
@@ -20,7 +20,7 @@ from kubespread.controllers.stateful_set_pass import (
     UpdateRules,
     reconcile,
 )
-from kubespread.controllers.statefulset import ordinal_of
+from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
 from kubespread.kube.int_or_string import IntOrStringError

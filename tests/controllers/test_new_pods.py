@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from kubespread.controllers.by_kind import new_pod
-from kubespread.controllers.made_up_names import generated_name, template_hash
-from kubespread.controllers.pod_creator import PodCreator
+from kubespread.controllers.pod_creation import PodCreator, generated_name, template_hash
+from kubespread.controllers.registry import new_pod
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT, UNKNOWN, pod_creator
 from kubespread.kube.api.meta import ApiObject

@@ -1,4 +1,7 @@
-"""An object that pods are made of, and the pod that comes of it."""
+"""An object that pods are made of, and the pod that comes of it.
+
+Hashes and random suffixes of names are made up so that the same template always gets the same.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from kubespread.controllers.made_up_names import generated_name
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
@@ -69,3 +71,35 @@ def controlled_by(cls: type[ApiObject], name: str) -> OwnerReference:
     """What a pod says of its controller, one of Kubernetes' own kinds."""
     row = KEPT[cls]
     return OwnerReference(api_version=row.api_version, kind=row.kind, name=name, controller=True)
+
+
+_HASH_ALPHABET = str.maketrans("0123456789", "456789bcdf")
+_NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_MAX_PREFIX, _SUFFIX = 58, 5
+
+
+def template_hash(template_text: str) -> str:
+    """32-bit FNV-1a of the template's canonical JSON, in the alphabet of Kubernetes' own hashes.
+
+    Kubernetes hashes a dump of Go structs, which nothing outside Go can reproduce; this one is as stable as the
+    template.
+    """
+    return str(_fnv1a(template_text)).translate(_HASH_ALPHABET)
+
+
+def generated_name(prefix: str, seed: str) -> str:
+    """generateName cut to 58 characters and five characters that depend on nothing but the input; empty without it."""
+    if not prefix:
+        return ""
+    digest, suffix = _fnv1a(prefix + seed), ""
+    for _ in range(_SUFFIX):
+        digest, letter = divmod(digest, len(_NAME_ALPHABET))
+        suffix += _NAME_ALPHABET[letter]
+    return prefix[:_MAX_PREFIX] + suffix
+
+
+def _fnv1a(text: str) -> int:
+    digest = 0x811C9DC5
+    for byte in text.encode():
+        digest = ((digest ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return digest

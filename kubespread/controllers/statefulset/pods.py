@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.controllers.made_up_names import template_hash
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.volumes import PersistentVolumeClaimVolumeSource, Volume

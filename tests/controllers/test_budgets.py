@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.disruption import (
+from kubespread.controllers.disruption.budgets import (
+    ClusterScales,
+    CustomKind,
+    CustomScale,
     Expectation,
     budget_status,
     desired_and_expected,
@@ -17,7 +20,6 @@ from kubespread.controllers.disruption import (
     reads_scale,
     selector_of,
 )
-from kubespread.controllers.scales import ClusterScales, CustomKind, CustomScale
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta

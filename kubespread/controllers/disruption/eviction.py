@@ -12,12 +12,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption import (
-    SYNC_FAILED,
-    condition_of,
-    generation_of,
-    with_allowed,
-)
+from kubespread.controllers.disruption.budgets import SYNC_FAILED, condition_of, generation_of, with_allowed
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubespread.kube.gotext import quote

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.annotations import REVISION
 from kubespread.kube.api.core import PodTemplateSpec
 from kubespread.kube.api.workloads import Deployment, ReplicaSet

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.made_up_names import template_hash
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.kube.api.core import PodAffinityTerm, PodSpec, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkloadSpec, ReplicaSet

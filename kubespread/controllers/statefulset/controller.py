@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kubespread.controllers.statefulset import first_ordinal, ordinal_of
+from kubespread.controllers.statefulset.pods import first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import RollingUpdate, StatefulSet, StatefulSetStatus, UpdateStrategy
 from kubespread.kube.int_or_string import scaled

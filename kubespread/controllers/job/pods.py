@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
 from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import CronJob, Job, WorkloadSpec

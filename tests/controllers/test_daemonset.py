@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from kubespread.controllers.daemon_nodes import should_continue, should_run
-from kubespread.controllers.daemonset import with_added_tolerations
+from kubespread.controllers.daemonset import should_continue, should_run, with_added_tolerations
 from kubespread.kube.api.core import Node, Pod
 from tests.builders import Data, node, pod, taint
 

@@ -1,22 +1,154 @@
 """One pass of the Job controller: how many pods it creates, which it deletes, and what the Job says of itself then.
 
-Source of the rules: syncJob and manageJob of k8s.io/kubernetes/pkg/controller/job, v1.36.
+A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike a ReplicaSet's, the pods that it may
+delete are in an order: neither cost nor crowding nor UID is looked at.
+
+Source of the rules: syncJob, manageJob, activePodsForRemoval and indexed_job_utils of
+k8s.io/kubernetes/pkg/controller/job, and ActivePods of pkg/controller, v1.36.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from kubespread.controllers.job_indexes import completed_indexes, completion_index, first_pending, merged
-from kubespread.controllers.job_surplus import Surplus, surplus
+from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts
 from kubespread.errors import SnapshotError
 from kubespread.kube import timestamps
+from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.workloads import Job, UncountedTerminatedPods, WorkloadSpec
-from kubespread.kube.pod_status import is_active, is_terminating, moment
+from kubespread.kube.pod_status import is_active, is_terminating, moment, ready_condition, ready_since
+from kubespread.kube.selector import parse_int64
 from kubespread.kube.well_known import ENDED_PHASES, READY
+
+
+def _completion_index(pod: Pod, completions: int) -> int | None:
+    """The index of ``pod``, None where it has none of the Job's."""
+    index = parse_int64(pod.metadata.annotations.get(JOB_COMPLETION_INDEX, ""))
+    return index if index is not None and 0 <= index < completions else None
+
+
+def _completed_indexes(text: str, completions: int) -> list[range]:
+    """The indexes that status.completedIndexes names, ``0-3,7``. What is no number is passed over."""
+    ranges = []
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        start, end = parse_int64(first), parse_int64(last or first)
+        if start is not None and end is not None:
+            ranges.append(range(start, min(end + 1, completions)))
+    return _merged(ranges)
+
+
+def _merged(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
+    """All of them in order, none of them twice."""
+    apart: list[range] = []
+    for each in sorted((*ranges, *(range(index, index + 1) for index in indexes)), key=lambda each: each.start):
+        if apart and each.start <= apart[-1].stop:
+            apart[-1] = range(apart[-1].start, max(apart[-1].stop, each.stop))
+        elif each:
+            apart.append(each)
+    return apart
+
+
+def _first_pending(taken: Sequence[range], count: int, completions: int) -> tuple[int, ...]:
+    """The ``count`` smallest indexes that are in none of the merged ranges, as far as there are so many."""
+    pending: list[int] = []
+    start = 0
+    for each in (*taken, range(completions, completions)):
+        pending += range(start, min(each.start, start + count - len(pending)))
+        start = each.stop
+    return tuple(pending)
+
+
+_Key = tuple[Any, ...]
+_SORTED_BY_INSERTION = 12
+"""Go sorts up to as many elements by insertion: equal ones stay as they were, and indexes are in order before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """What goes. Kubernetes does not say which of equal pods; those chosen here have the smallest names."""
+
+    chosen: tuple[Pod, ...] = ()
+    always: tuple[Pod, ...] = ()
+    """Those that go whatever the order in which the pods were listed."""
+    sometimes: tuple[Pod, ...] = ()
+    """Equal pods, some of which go."""
+
+
+def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surplus:
+    """What goes of the active ``pods``, at least ``at_least`` of them. ``completions``: of an Indexed Job, else None.
+
+    Of an Indexed Job pods without a valid index, and all but the last of each index, go even where there are not too
+    many. Raises SnapshotError for a time that cannot be read.
+    """
+    keys = {id(pod): _key(pod) for pod in pods}
+
+    def key(pod: Pod) -> _Key:
+        return keys[id(pod)]
+
+    ordered = sorted(pods, key=lambda pod: (key(pod), pod.metadata.name))
+    always, slots = ([], [[pod] for pod in ordered]) if completions is None else _duplicates(ordered, key, completions)
+    slots.sort(key=lambda slot: key(slot[-1]))
+    chosen = [*always, *(pod for slot in slots for pod in slot[:-1])]
+    more = max(0, at_least - len(chosen))
+    chosen += [slot[-1] for slot in slots[:more]]
+    tied = None if completions is not None and len(slots) <= _SORTED_BY_INSERTION else _tied(slots, key, more)
+    sometimes: list[Pod] = []
+    for position, slot in enumerate(slots):
+        is_tied = key(slot[-1]) == tied
+        if position < more and not is_tied:
+            always += slot
+        elif is_tied or len(slot) > 1:
+            sometimes += slot
+    return Surplus(tuple(chosen), tuple(always), tuple(sometimes))
+
+
+def _tied(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int) -> _Key | None:
+    """What the last one that goes and the first one that stays have in common, where nothing decides between them."""
+    if not 0 < more < len(slots):
+        return None
+    last_going, first_staying = key(slots[more - 1][-1]), key(slots[more][-1])
+    return last_going if last_going == first_staying else None
+
+
+def _duplicates(
+    ordered: Sequence[Pod], key: Callable[[Pod], _Key], completions: int
+) -> tuple[list[Pod], list[list[Pod]]]:
+    """The pods that go for their index, and per index the equal ones of which one, here the last, is kept."""
+    by_index: dict[int | None, list[Pod]] = {}
+    for pod in ordered:
+        by_index.setdefault(_completion_index(pod, completions), []).append(pod)
+    going = by_index.pop(None, [])
+    slots = []
+    for _, pods in sorted(by_index.items(), key=lambda item: item[0] or 0):
+        slot = [pod for pod in pods if key(pod) == key(pods[-1])]
+        going += pods[: -len(slot)]
+        slots.append(slot)
+    return going, slots
+
+
+def _key(pod: Pod) -> _Key:
+    """What is compared, smaller first."""
+    since = ready_since(pod)
+    created = moment(pod, "metadata.creationTimestamp", pod.metadata.creation_timestamp)
+    return (
+        bool(pod.spec.node_name),
+        PHASE_ORDER.get(pod.status.phase, 0),
+        ready_condition(pod) is not None,
+        _later_first(since),
+        most_restarts(pod),
+        _later_first(created),
+    )
+
+
+def _later_first(time: datetime | None) -> tuple[bool, float]:
+    """What is not known comes before everything."""
+    return time is not None, -time.timestamp() if time is not None else 0.0
+
 
 MAX_PODS_PER_PASS = 500
 _CONTROLLER = "kubernetes.io/job-controller"
@@ -109,7 +241,7 @@ class _Progress:
         completions = 1 if spec.completions is None and spec.parallelism is None else spec.completions
         indexes = completions if spec.completion_mode == "Indexed" else None
         uncounted = status.uncounted_terminated_pods or UncountedTerminatedPods()
-        valid = [pod for pod in pods if indexes is None or completion_index(pod, indexes) is not None]
+        valid = [pod for pod in pods if indexes is None or _completion_index(pod, indexes) is not None]
         ended = [pod for pod in valid if pod.status.phase == "Succeeded"]
         succeeded = [pod for pod in ended if pod.metadata.uid not in uncounted.succeeded]
         failed = [pod for pod in valid if _has_failed(pod, spec) and pod.metadata.uid not in uncounted.failed]
@@ -129,11 +261,11 @@ class _Progress:
 
 
 def _succeeded_indexes(completed: str, ended: Sequence[Pod], indexes: int) -> list[range]:
-    return merged(completed_indexes(completed, indexes), _indexes_of(ended, indexes))
+    return _merged(_completed_indexes(completed, indexes), _indexes_of(ended, indexes))
 
 
 def _indexes_of(pods: Iterable[Pod], indexes: int) -> list[int]:
-    return [index for pod in pods if (index := completion_index(pod, indexes)) is not None]
+    return [index for pod in pods if (index := _completion_index(pod, indexes)) is not None]
 
 
 def _waits_for_the_end(spec: WorkloadSpec) -> bool:
@@ -209,7 +341,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     if progress.indexes is None:
         return JobPass(missing)
     held = _indexes_of((*progress.active, *waiting), progress.indexes)
-    pending = first_pending(merged(progress.succeeded_indexes, held), missing, progress.indexes)
+    pending = _first_pending(_merged(progress.succeeded_indexes, held), missing, progress.indexes)
     return JobPass(len(pending), pending)
 
 

@@ -10,8 +10,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.controllers import daemonset, deployment, job, replicaset, statefulset
-from kubespread.controllers.pod_creator import NewPod, PodCreator, pod_of_template
+from kubespread.controllers import daemonset, replicaset
+from kubespread.controllers.deployment import pods as of_deployment
+from kubespread.controllers.job import pods as of_job
+from kubespread.controllers.pod_creation import NewPod, PodCreator, pod_of_template
+from kubespread.controllers.statefulset import pods as of_stateful_set
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import full_kind
@@ -37,9 +40,9 @@ def replicas(creator: PodCreator[ApiObject]) -> int:
     """How many pods it runs at once; one where it does not say."""
     match creator.object:
         case Job():
-            return job.parallelism(creator.object.spec)
+            return of_job.parallelism(creator.object.spec)
         case CronJob():
-            return job.parallelism(creator.object.spec.job_template.spec)
+            return of_job.parallelism(creator.object.spec.job_template.spec)
         case PodTemplate():
             return 1
     count: int | None = creator.object.spec.replicas  # type: ignore[attr-defined]  # every other one has the field
@@ -61,12 +64,12 @@ def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
 
 
 _CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {
-    Deployment: deployment.new_pod,
+    Deployment: of_deployment.new_pod,
     ReplicaSet: replicaset.new_pod,
     ReplicationController: replicaset.new_pod_of_controller,
-    StatefulSet: statefulset.new_pod,
+    StatefulSet: of_stateful_set.new_pod,
     DaemonSet: daemonset.new_pod,
-    Job: job.new_pod,
-    CronJob: job.new_pod_of_cron_job,
+    Job: of_job.new_pod,
+    CronJob: of_job.new_pod_of_cron_job,
     PodTemplate: _pod_of_pod_template,
 }

@@ -1,0 +1,1 @@
+"""Deployments, their ReplicaSets and rollouts."""

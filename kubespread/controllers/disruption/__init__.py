@@ -1,0 +1,1 @@
+"""Pods that have to go: drains, evictions, and the budgets that hold them up."""

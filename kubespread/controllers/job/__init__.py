@@ -1,0 +1,1 @@
+"""Jobs and CronJobs: their pods, and how many there are."""

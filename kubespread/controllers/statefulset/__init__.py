@@ -1,0 +1,1 @@
+"""StatefulSets: their pods, and how they are rolled out."""
