@@ -25,12 +25,6 @@ def short_key(topology_key: str) -> str:
     return topology_key.rpartition("/")[2]
 
 
-def workload_name(workload: str) -> str:
-    """``Deployment/web`` of ``default/Deployment/web``, with a namespace that is not the default one."""
-    namespace, _, name = workload.partition("/")
-    return name if namespace == "default" else workload
-
-
 def age(seconds: int) -> str:
     """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
     units = ((86_400, "d"), (3_600, "h"), (60, "min"))

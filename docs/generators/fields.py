@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.schema import FILES
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.scheduler.causes import Cause
@@ -31,6 +32,8 @@ _TYPES: dict[Any, str] = {
     int: "integer",
     float: "number",
     bool: "boolean",
+    NamespacedName: "string",
+    WorkloadName: "string",
     Any: "anything",
     NoneType: "null",
     Cause: "[detail](#details)",

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Self
 
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadName:
-    kind: str
+class NamespacedName(str):
+    """``namespace/name``, as Kubernetes' own type of that name prints it: a text that knows its parts."""
+
     namespace: str
     name: str
+
+    def __new__(cls, namespace: str, name: str) -> Self:
+        made = super().__new__(cls, f"{namespace}/{name}")
+        made.namespace, made.name = namespace, name
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.namespace, self.name)
+
+    @classmethod
+    def of(cls, obj: ApiObject) -> NamespacedName:
+        return NamespacedName(obj.metadata.namespace, obj.metadata.name)
+
+    @property
+    def called(self) -> str:
+        """Without the default namespace, which goes without saying."""
+        return self.removeprefix(f"{DEFAULT_NAMESPACE}/")
+
+
+class WorkloadName(NamespacedName):
+    """``namespace/Kind/name``, of a pod by itself ``namespace/Pod/name``."""
+
+    kind: str
+
+    def __new__(cls, kind: str, namespace: str, name: str) -> Self:
+        made = super().__new__(cls, namespace, f"{kind}/{name}")
+        made.kind, made.name = kind, name
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.namespace, self.name)
 
 
 SelectingController = ReplicationController | ReplicaSet | StatefulSet

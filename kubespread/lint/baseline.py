@@ -59,7 +59,7 @@ def baseline_of(findings: Iterable[Finding]) -> Baseline:
 
 def encoded(baseline: Baseline) -> bytes:
     """The file, a line for each field, so that a diff shows what came and went."""
-    return msgspec.json.format(msgspec.json.encode(baseline), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(baseline, enc_hook=str), indent=2) + b"\n"
 
 
 def decoded(text: bytes, file: str) -> Baseline:

@@ -94,7 +94,7 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
             code=rule.code,
             rule=rule.name,
             severity=found.severity or rule.severity,
-            workload=subject.text,
+            workload=subject.name,
             file=subject.file,
             line=line,
             column=column,

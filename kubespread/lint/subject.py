@@ -57,11 +57,6 @@ class Subject:
     revised: Callable[[Sequence[str]], Pod | None] = unrevised
     """The pod made again with fields set as ``--set`` has them; None where that is refused."""
 
-    @property
-    def text(self) -> str:
-        """NAMESPACE/Kind/name."""
-        return f"{self.name.namespace}/{self.name.kind}/{self.name.name}"
-
     def field(self, path: str) -> str:
         """The path from the object on of what is at ``path`` of the pod (``spec.affinity``)."""
         return f"{self.template_path}.{path}" if self.template_path else path
@@ -77,6 +72,6 @@ class Refused:
 
     file: str | None
     workload: str | None
-    """NAMESPACE/Kind/name as far as that is known."""
+    """NAMESPACE/Kind/name as far as that is known, else the file."""
     faults: Sequence[Fault]
     ignored: Sequence[str] = ()

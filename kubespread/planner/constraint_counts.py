@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import controller_of
+from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -26,7 +26,7 @@ def preemption_report(found: Preemption, version: KubeVersion) -> PreemptionRepo
     candidate, tail = found.candidate, (found.tail or None) if version.since(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
-    victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
+    victims = tuple(map(NamespacedName.of, candidate.victims))
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
 
 

@@ -13,22 +13,21 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import WorkloadName
 from kubespread.planner import kubectl
 from kubespread.planner.advise.change import Change
 from kubespread.snapshot.edits.types import EvictPod, RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.snapshot import Snapshot
 
 
-def commands_for(change: Change, workloads: Sequence[str], snapshot: Snapshot) -> tuple[str, ...]:
-    """What kubectl does the change with: NAMESPACE/Kind/name are what fields are set in; pods by themselves are left
-    out.
-    """
+def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Snapshot) -> tuple[str, ...]:
+    """What kubectl does the change with: fields are set in ``workloads``; pods by themselves are left out."""
     made = []
     for workload in workloads if change.settings else ():
-        namespace, kind, name = workload.split("/")
-        row = POD_CREATORS.get(kind)
-        found = None if row is None or not row.is_kept or row.cls is Pod else named(row, namespace, name, snapshot)
-        if row is not None and found is not None:
+        row = POD_CREATORS.get(workload.kind)
+        if row is None or not row.is_kept or row.cls is Pod:
+            continue
+        if (found := named(row, workload.namespace, workload.name, snapshot)) is not None:
             # Some of a group may have no such field.
             with suppress(UsageError):
                 changed = operations(msgspec.to_builtins(found), row, change.settings)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.asked_cluster import cluster_reference
 from kubespread.questions.editing import edited
@@ -137,10 +137,9 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
     if not waited:
         return ()
     from kubespread.planner.world.happenings import PREEMPTED
-    from kubespread.planner.world.reporting import name_of
 
     were = "was" if len(waited) == 1 else "were"
-    victims = [name_of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
+    victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
     said = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
     return (f"{said}; to wait again is not held against it",)

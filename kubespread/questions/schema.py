@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.configuration import Configuration
 from kubespread.reports.parts import API_VERSION, Report
@@ -25,9 +26,16 @@ FILES: dict[str, type[Report]] = {
 }
 
 
+def _named(name: type) -> dict[str, Any]:
+    """What knows its parts is text in JSON."""
+    if issubclass(name, NamespacedName):
+        return {"type": "string"}
+    raise NotImplementedError
+
+
 def schema(report: type[Report]) -> dict[str, Any]:
     """Every field is always there; what a later version adds is allowed."""
-    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
+    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}", schema_hook=_named)
     for definition in definitions.values():
         definition.pop("description", None)
         if "enum" in definition:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
@@ -73,9 +74,9 @@ class GroupVerdict(Report, frozen=True):
 class UnhelpedPods(Report, frozen=True):
     """Pods that still wait, and why no further node helps them."""
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
-    pods: tuple[str, ...]
+    pods: tuple[NamespacedName, ...]
     """NAMESPACE/name."""
     message: str
     """kube-scheduler's."""

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.parts import Report, SkewChange
 
 
 class PlacedPod(Report, frozen=True):
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
     node: str
     """Where it runs now."""
@@ -19,7 +20,7 @@ class PlacedPod(Report, frozen=True):
 class GonePod(Report, frozen=True):
     """A pod that left its node, or is on its way out there."""
 
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
     node: str | None
     """The node it left; null where it had none."""
@@ -29,14 +30,10 @@ class GonePod(Report, frozen=True):
     """
     lost_for_good: bool
     """Whether it had no controller, so that nobody makes it again."""
-    made_room_for: str | None = None
+    made_room_for: NamespacedName | None = None
     """Of a preempted pod: NAMESPACE/name of the one that took its place."""
     broken_budgets: tuple[str, ...] = ()
     """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
-
-    @property
-    def namespace(self) -> str:
-        return self.pod.partition("/")[0]
 
     @property
     def is_bad(self) -> bool:
@@ -65,7 +62,7 @@ def eviction_order(evictions: Sequence[NodeEviction]) -> str:
 class BlockedPod(Report, frozen=True):
     """A pod whose eviction the API server refuses for good."""
 
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
     node: str
     """Where it stays."""
@@ -80,9 +77,9 @@ class BlockedPod(Report, frozen=True):
 class PendingPods(Report, frozen=True):
     """Pods of one workload that wait for a node for the same reason."""
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
-    pods: tuple[str, ...]
+    pods: tuple[NamespacedName, ...]
     """NAMESPACE/name."""
     message: str
     """kube-scheduler's."""
@@ -91,7 +88,7 @@ class PendingPods(Report, frozen=True):
 class UnmadePods(Report, frozen=True):
     """Pods that a workload is to have and that do not exist."""
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     count: int
     """How many."""
@@ -102,7 +99,7 @@ class UnmadePods(Report, frozen=True):
 class TouchedWorkload(Report, frozen=True):
     """A workload that lost pods or got some, or lacks some, as it is now."""
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
     replicas: int
     """How many pods it is to have: of a Deployment its own number, though a rollout has more of them for a time."""

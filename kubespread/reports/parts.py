@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.wording import count_of, range_of, some_of
 
@@ -23,9 +24,13 @@ def letter(position: int) -> str:
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """Base of all reports and of their parts."""
 
+    def to_json(self) -> bytes:
+        """What ``-o json`` prints, without indentation."""
+        return msgspec.json.encode(self, enc_hook=str)
+
     def to_dict(self) -> dict[str, Any]:
         """Exactly what ``-o json`` prints."""
-        plain = msgspec.json.decode(msgspec.json.encode(self))
+        plain = msgspec.json.decode(self.to_json())
         assert isinstance(plain, dict)
         return plain
 
@@ -221,27 +226,21 @@ class ConstraintReport(Report, frozen=True):
 class PreemptedPod(Report, frozen=True):
     """A pod that was evicted to make room for one of higher priority."""
 
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
     node: str
     """Where it ran."""
     owner: str | None
     """Kind/name of its controller, which makes another one; null where it has none."""
-    made_room_for: str
+    made_room_for: NamespacedName
     """NAMESPACE/name of the pod that took its place."""
     broken_budgets: tuple[str, ...]
     """The names of the disruption budgets that did not allow it, in its namespace."""
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """Its namespace and name."""
-        namespace, _, name = self.pod.partition("/")
-        return namespace, name
-
 
 def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:
     """How many, who they are, as far as ``most`` allows, and which budgets their eviction breaks."""
-    broken = dict.fromkeys(f"{each.key[0]}/{name}" for each in pods for name in each.broken_budgets)
+    broken = dict.fromkeys(f"{each.pod.namespace}/{name}" for each in pods for name in each.broken_budgets)
     breaking = f", breaking disruption budget{'' if len(broken) == 1 else 's'} {', '.join(broken)}" if broken else ""
     return f"{count_of(len(pods), 'pod')}: {some_of([each.pod for each in pods], most)}{breaking}"
 
@@ -254,7 +253,7 @@ class PreemptionReport(Report, frozen=True):
 
     node: str | None
     """The node that would be nominated; null where preemption does not help."""
-    victims: tuple[str, ...]
+    victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that would be evicted there, the most important first."""
     violations: int
     """How many of them violate a disruption budget."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.reports.parts import ConstraintReport, Dealt, Report
 from kubespread.wording import count_of, range_of, short_key
 
@@ -99,7 +100,7 @@ class RevisionSkew(Report, frozen=True):
 class RolloutReport(Report, frozen=True):
     """A rollout from its first pass to where it ends or waits forever."""
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
     strategy: str
     """``RollingUpdate``, ``Recreate`` or ``OnDelete``."""

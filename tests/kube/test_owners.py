@@ -1,30 +1,43 @@
-"""Who controls what."""
+"""Names are texts that know their parts."""
 
 from __future__ import annotations
 
-import msgspec
+import copy
+import pickle
+
 import pytest
 
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import controls
-from tests.builders import Data, owned_by, pod
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.happened import PendingPods
+
+NAMES = {
+    "a pod of the default namespace": (NamespacedName("default", "web-0"), "default/web-0", "web-0"),
+    "a pod of another one": (NamespacedName("shop", "web-0"), "shop/web-0", "shop/web-0"),
+    "a workload of the default namespace": (
+        WorkloadName("Deployment", "default", "web"),
+        "default/Deployment/web",
+        "Deployment/web",
+    ),
+    "a workload of another one": (WorkloadName("Job", "shop", "web"), "shop/Job/web", "shop/Job/web"),
+}
 
 
-@pytest.mark.parametrize(
-    ("owners", "uid", "expected"),
-    [
-        pytest.param(owned_by("ReplicaSet", "web"), "uid-web", True, id="kind, name and UID agree"),
-        pytest.param(owned_by("ReplicaSet", "web"), "", True, id="a snapshot that lost the UIDs: kind and name do"),
-        pytest.param(owned_by("ReplicaSet", "web"), "uid-other", False, id="a namesake created anew is another one"),
-        pytest.param(owned_by("ReplicaSet", "web-2"), "uid-web", False, id="another name"),
-        pytest.param(owned_by("Job", "web"), "uid-web", False, id="another kind"),
-        pytest.param(owned_by("ReplicaSet", "web", controller=False), "uid-web", False, id="an owner that does not control"),
-        pytest.param([], "uid-web", False, id="an orphan"),
-    ],
-)  # fmt: skip
-def test_controls(owners: list[Data], uid: str, expected: bool) -> None:
-    owned = pod("web-1")
-    owned["metadata"]["ownerReferences"] = owners
-    replica_set = msgspec.convert({"metadata": {"name": "web", "uid": uid}}, ReplicaSet)
-    assert controls(replica_set, msgspec.convert(owned, Pod)) is expected
+@pytest.mark.parametrize("case", NAMES)
+def test_a_name_is_its_text(case: str) -> None:
+    name, text, called = NAMES[case]
+    assert (name, str(name), f"{name}", name.called) == (text, text, text, called)
+    assert hash(name) == hash(text)
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_copies_know_their_parts(case: str) -> None:
+    name = NAMES[case][0]
+    for same in (copy.deepcopy(name), pickle.loads(pickle.dumps(name))):
+        assert (type(same), vars(same)) == (type(name), vars(name))
+
+
+def test_a_report_has_its_names_as_text_in_json() -> None:
+    pods = PendingPods(
+        workload=WorkloadName("Deployment", "shop", "web"), pods=(NamespacedName("shop", "web-0"),), message=""
+    )
+    assert pods.to_dict() == {"workload": "shop/Deployment/web", "pods": ["shop/web-0"], "message": ""}

@@ -70,7 +70,7 @@ def _named(listed: Iterable[PendingPods | GonePod]) -> Iterator[str]:
 def _counts(report: UpgradeReport) -> set[int]:
     """What sentences add up over the steps."""
     preempted = [gone for step in report.steps for gone in step.preempted]
-    broken = {(gone.namespace, budget) for gone in preempted for budget in gone.broken_budgets}
+    broken = {(gone.pod.namespace, budget) for gone in preempted for budget in gone.broken_budgets}
     harmless = sum(not gone.is_bad for gone in preempted)
     return {len(broken), harmless, sum(len(step.lost) for step in report.steps)}
 
@@ -91,7 +91,7 @@ def test_remedies_get_it_through_when_they_are_applied_as_printed(
         assert tuple(pod for step in again.steps for pod in step.lost) == report.remedies_lose.get(option, ()), option
         # Nor does anything wait that neither waited before nor once the cluster had settled.
         allowed = waiting(as_given(snapshot)) | waiting(after(snapshot))
-        assert not Counter({each.workload: len(each.pods) for each in again.pending_as_before}) - allowed, option
+        assert not Counter[str]({each.workload: len(each.pods) for each in again.pending_as_before}) - allowed, option
 
 
 def applied(snapshot: Snapshot, manner: dict[str, Any], option: str) -> tuple[Snapshot, dict[str, Any]]:

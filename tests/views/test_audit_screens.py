@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import AuditReport, Snapshot
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit import prometheus
 from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
 from kubespread.views import as_csv, plain, terminal
@@ -140,7 +141,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
     )  # fmt: skip
     finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
     row = AuditedWorkload(
-        workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
+        workload=WorkloadName("Deployment", "default", "web"), level="violated", replicas=2, placed=2, pending=0,
         constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
     )  # fmt: skip
     report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED, PREEMPTED, UNSELECTED, Happenings
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import name_of, workload_of
+from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.types import AddNode, Edit
@@ -32,7 +32,7 @@ class Edited:
     consequences: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     """What is gone, and nobody is known to make it again."""
-    victims: tuple[str, ...] = ()
+    victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of those that were preempted."""
     has_moved: bool = False
     """Whether any pod had to go."""
@@ -40,7 +40,7 @@ class Edited:
     def then(self, world: World) -> Edited:
         """The same, and what happened in ``world`` since."""
         happenings = world.happenings
-        victims = (name_of(gone.pod) for gone in happenings.gone if gone.why == PREEMPTED)
+        victims = (NamespacedName.of(gone.pod) for gone in happenings.gone if gone.why == PREEMPTED)
         return Edited(
             world,
             (*self.consequences, *_moved_away(happenings)),
@@ -129,7 +129,7 @@ class EditedWorlds:
             workload = workload_of(world, pod)
             if more[workload] > 0 and not is_own(pod):
                 more[workload] -= 1
-                yield f"{name_of(pod)} would be pending"
+                yield f"{NamespacedName.of(pod)} would be pending"
 
     def _not_made(self, world: World) -> Iterator[str]:
         """Those that went and are not made again, as where a quota is full."""
@@ -155,18 +155,19 @@ def _others_waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[Work
 def _moved_away(happenings: Happenings) -> Iterator[str]:
     """Who had to go for somebody, or belongs there no more."""
     for gone in happenings.gone:
+        name = NamespacedName.of(gone.pod)
         if gone.why == PREEMPTED:
-            yield f"preempting {name_of(gone.pod)}"
+            yield f"preempting {name}"
         elif gone.why == UNSELECTED:
-            yield f"{name_of(gone.pod)} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
+            yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
 
 def _lost(happenings: Happenings) -> Iterator[str]:
     for gone in happenings.gone:
         if gone.why not in (EVICTED, PREEMPTED) or gone.owner is not None:
             continue
-        controller = controller_of(gone.pod)
+        name, controller = NamespacedName.of(gone.pod), controller_of(gone.pod)
         if controller is None:
-            yield f"{name_of(gone.pod)} would be lost for good"
+            yield f"{name} would be lost for good"
         else:
-            yield f"whether {controller.kind}/{controller.name} makes {name_of(gone.pod)} again is not modeled"
+            yield f"whether {controller.kind}/{controller.name} makes {name} again is not modeled"

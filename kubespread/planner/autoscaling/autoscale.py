@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.node_groups.types import Autoscaler, NodeGroup
@@ -13,7 +14,7 @@ from kubespread.planner.autoscaling.least import Search, unfit
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.templates import ZoneGroup, zone_groups
 from kubespread.planner.world.daemons import daemon_templates
-from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
@@ -112,8 +113,8 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
     for pods in pod_groups(world):
         reasons = ((group, _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods])) for group in groups)
         yield UnhelpedPods(
-            workload=workload_text(workload_of(world, pods.waiting[0].pod)),
-            pods=tuple(name_of(each.pod) for each in pods.waiting),
+            workload=workload_of(world, pods.waiting[0].pod),
+            pods=tuple(NamespacedName.of(each.pod) for each in pods.waiting),
             message=world.message(pods.waiting[0]),
             groups=tuple(
                 GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.node_states import states_of
 from kubespread.planner.skew import skew_now
@@ -48,10 +48,10 @@ def happened(world: World, before: Cluster) -> Happened:
             if closed.get(name) != were_closed.get(name)
         },
         gone=tuple(gone_pods(happenings.gone)),
-        placed=tuple(PlacedPod(pod=name_of(pod), node=pod.spec.node_name) for pod in happenings.placed),
+        placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed),
         blocked=tuple(
             BlockedPod(
-                pod=name_of(each.pod),
+                pod=NamespacedName.of(each.pod),
                 node=each.pod.spec.node_name,
                 budget=each.budget,
                 message=each.message,
@@ -79,35 +79,25 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
             yield PreemptedPod(
-                pod=name_of(gone.pod),
+                pod=NamespacedName.of(gone.pod),
                 node=gone.pod.spec.node_name,
                 owner=None if owner is None else f"{owner.kind}/{owner.name}",
-                made_room_for=name_of(gone.made_room_for),
+                made_room_for=NamespacedName.of(gone.made_room_for),
                 broken_budgets=gone.broken_budgets,
             )
-
-
-def name_of(pod: Pod) -> str:
-    """NAMESPACE/name."""
-    return "/".join(key_of(pod))
 
 
 def gone_pods(gone: Iterable[Gone]) -> Iterator[GonePod]:
     """The same, as a report has them."""
     for each in gone:
         yield GonePod(
-            pod=name_of(each.pod),
+            pod=NamespacedName.of(each.pod),
             node=each.pod.spec.node_name or None,
             why=each.why,
             lost_for_good=each.is_lost_for_good,
-            made_room_for=None if each.made_room_for is None else name_of(each.made_room_for),
+            made_room_for=None if each.made_room_for is None else NamespacedName.of(each.made_room_for),
             broken_budgets=each.broken_budgets,
         )
-
-
-def workload_text(name: WorkloadName) -> str:
-    """NAMESPACE/Kind/name."""
-    return f"{name.namespace}/{name.kind}/{name.name}"
 
 
 def workload_of(world: World, pod: Pod) -> WorkloadName:
@@ -120,23 +110,23 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
 
 def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPods]:
     """Pods that wait, those of one workload that hear the same together, by workload."""
-    groups: dict[tuple[WorkloadName, str], list[str]] = {}
+    groups: dict[tuple[WorkloadName, str], list[NamespacedName]] = {}
     messages: dict[int, str] = {}
     for each in waiting:
         # Pods of one template all hear the same.
         template = id(each.template)
         if template not in messages:
             messages[template] = world.message(each)
-        groups.setdefault((workload_of(world, each.pod), messages[template]), []).append(name_of(each.pod))
+        groups.setdefault((workload_of(world, each.pod), messages[template]), []).append(NamespacedName.of(each.pod))
     for (workload, message), pods in sorted(groups.items(), key=lambda group: (in_order(group[0][0]), group[0][1])):
-        yield PendingPods(workload=workload_text(workload), pods=tuple(pods), message=message)
+        yield PendingPods(workload=workload, pods=tuple(pods), message=message)
 
 
 def unmade_pods(world: World, found: Iterable[Unmade]) -> Iterator[UnmadePods]:
     """Pods that do not exist though they are to, those of one workload together."""
     for workload, each in sorted(_by_workload(world, found).items(), key=lambda group: in_order(group[0])):
         count = sum(pods.count for pods in each)
-        yield UnmadePods(workload=workload_text(workload), count=count, message=each[0].message)
+        yield UnmadePods(workload=workload, count=count, message=each[0].message)
 
 
 def _by_workload(world: World, found: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
@@ -185,7 +175,7 @@ def _workload(
         same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
         was = constraints_on(same_objects, pod, scheduler_of)
     return TouchedWorkload(
-        workload=workload_text(workload),
+        workload=workload,
         replicas=desired_replicas(world, workload),
         ready=sum(map(is_ready, own)),
         pending=sum(not each.spec.node_name for each in own),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, pending_pods, unmade_pods
+from kubespread.planner.world.reporting import pending_pods, unmade_pods
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
 
@@ -32,7 +33,7 @@ def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[s
     if parts:
         yield f"{edit}: {', '.join(parts)}"
     for blocked in happened.blocked[:_FEW]:
-        yield f"{edit}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
+        yield f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
         yield f"{edit}: {len(happened.blocked) - _FEW} more pods stay"
     pending = list(pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in waited)))

@@ -47,7 +47,7 @@ def resume(world: World) -> None:
 def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
     """What to say of rollouts and scalings under way where nobody lets them go on, of those that are asked about."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
-    named = [f"{name.namespace}/{name.kind}/{name.name}" for name in sorted(filter(is_asked, names), key=in_order)]
+    named = sorted(filter(is_asked, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()
 
 

@@ -169,7 +169,7 @@ class Way:
         is_revised = len(old) == revising.kept and len(new) == revising.replicas - revising.kept
         complete = is_revised and _ready([*old, *new]) == revising.replicas
         return RolloutReport(
-            workload=f"{self.name.namespace}/{self.name.kind}/{self.name.name}",
+            workload=self.name,
             strategy=revising.strategy,
             replicas=revising.replicas,
             max_surge=surge,

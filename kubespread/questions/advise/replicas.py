@@ -14,14 +14,14 @@ from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
 from kubespread.planner.room import PODS, free
-from kubespread.planner.world.reporting import name_of, workload_of
+from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.advise.one_pod import Advised, advised, blank
 from kubespread.questions.editing import edited
 from kubespread.questions.resolving import Resolved
@@ -50,7 +50,7 @@ class Placed:
     count: int
     """How many have a node in the end, those that run already among them."""
     outcome: Outcome
-    victims: tuple[str, ...]
+    victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that are preempted for them."""
 
 
@@ -66,7 +66,7 @@ class Replicas:
     assumed: dict[str, None]
     """Filled with what is taken for granted of the cluster, as it is and with what is tried."""
     workload: WorkloadName | None = None
-    victims: tuple[str, ...] = ()
+    victims: tuple[NamespacedName, ...] = ()
     """Who is preempted for them as things are."""
     _spent: float = 0
     """On what does not play in worlds."""
@@ -115,7 +115,7 @@ class Replicas:
             count = self.replicas - rollout.pending - rollout.not_created
             return Placed(count, outcome, tuple(each.pod for each in preempted))
         count = len(question.present) - len(outcome.lost) + len(outcome.choices)
-        return Placed(count, outcome, tuple(name_of(victim.pod) for _, victim in outcome.preempted))
+        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
     @property
     def effort(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.reports.advise import Advice, costly, not_enough, untried
 from kubespread.reports.parts import (
     ClusterReference,
@@ -33,7 +34,7 @@ class AdviseReport(QuestionReport, frozen=True, kw_only=True):
     """How many of them fit the pod as things are."""
     message: str | None = None
     """kube-scheduler's, null where it finds a node for each."""
-    victims: tuple[str, ...] = ()
+    victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted as things are, so that nothing has to change."""
     constraints: tuple[ConstraintReport, ...] = ()
     """Those in force for the pod that finds no node, counted as things are."""

@@ -16,7 +16,6 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.living import Applicant
 from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
 from kubespread.planner.world.editing import apply
-from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
 from kubespread.questions.audit.causes import Staying, first_that_ends, of_exceeded
@@ -89,7 +88,7 @@ def answer(asked: Audit, scene: Scene) -> AuditReport:
     report = AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(map(workload_text, named)),
+        asked=tuple(named),
         namespace=default if named else whose.namespace,
         selector=whose.text,
         preemption=asked.preemption,
@@ -118,7 +117,7 @@ def _check(named: Sequence[WorkloadName], rows: Sequence[AuditedWorkload]) -> No
     """Raise UsageError, a line each, for workloads of which there is nothing to say."""
     found = {row.workload for row in rows}
     # Pods by themselves are told of with those that share their labels.
-    missing = [name for name in named if name.kind != "Pod" and workload_text(name) not in found]
+    missing = [name for name in named if name.kind != "Pod" and name not in found]
     if missing:
         raise UsageError(*map(_nothing_to_say, missing))
 
@@ -213,7 +212,7 @@ class _Audited:
         findings.sort(key=lambda each: -LEVELS.index(each.level))
         losses = dict(self._worst_losses(found))
         return AuditedWorkload(
-            workload=workload_text(group.name),
+            workload=group.name,
             level=findings[0].level if findings else "ok",
             replicas=standing.replicas,
             placed=len(standing.placed),

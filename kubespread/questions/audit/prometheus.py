@@ -65,8 +65,8 @@ def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]
 
 
 def _whose(row: AuditedWorkload) -> dict[str, str]:
-    namespace, kind, name = row.workload.split("/", 2)
-    return {"namespace": namespace, "kind": kind, "name": name}
+    named = row.workload
+    return {"namespace": named.namespace, "kind": named.kind, "name": named.name}
 
 
 def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[_Sample]:

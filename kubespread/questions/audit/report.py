@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from msgspec.structs import force_setattr
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.reports.parts import (
     ClusterReference,
@@ -17,7 +18,7 @@ from kubespread.reports.parts import (
     ScheduledReport,
     preempted_pods,
 )
-from kubespread.wording import count_of, short_key, some_of, workload_name
+from kubespread.wording import count_of, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -181,7 +182,7 @@ class AuditFinding(Report, frozen=True):
 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name; of pods without a controller that share their labels the first one's, as a Pod."""
     level: Level
     """The worst of its findings'."""
@@ -217,8 +218,8 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     @property
     def called(self) -> str:
         """``Deployment/web``; ``Pod/web-0 and 2 more`` of pods by themselves."""
-        name = workload_name(self.workload)
-        is_bare, others = self.workload.split("/")[1] == "Pod", self.replicas - 1
+        name = self.workload.called
+        is_bare, others = self.workload.kind == "Pod", self.replicas - 1
         return f"{name} and {others} more" if is_bare and others else name
 
     @property
@@ -236,7 +237,7 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     kube_version: str
     cluster: ClusterReference | None = None
-    asked: tuple[str, ...] = ()
+    asked: tuple[WorkloadName, ...] = ()
     """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were audited."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""

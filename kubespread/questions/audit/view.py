@@ -24,7 +24,7 @@ from kubespread.views.screen import concluded, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
 from kubespread.views.view import View, about
-from kubespread.wording import count_of, short_key, some_of, workload_name
+from kubespread.wording import count_of, short_key, some_of
 
 _MAX_ROWS = 20
 _MAX_NAMED = 3
@@ -155,7 +155,7 @@ def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
 def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
     if report.asked:
-        whose = some_of(list(map(workload_name, report.asked)), _MAX_NAMED)
+        whose = some_of([each.called for each in report.asked], _MAX_NAMED)
     else:
         whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
     return View(

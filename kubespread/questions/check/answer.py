@@ -10,6 +10,7 @@ import msgspec
 from kubespread.candidate.references import ClusterWorkloads
 from kubespread.candidate.sources import PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.owners import WorkloadName
 from kubespread.lint import baseline as baselines
 from kubespread.lint.engine import Surroundings, not_asked
 from kubespread.lint.engine import check as check_all
@@ -118,7 +119,7 @@ def _bar(fail_on: Severity | str) -> Severity:
 def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:
     """With what kubectl mends it with: a manifest is edited instead."""
     remedy = finding.remedy
-    if finding.file is not None or finding.workload is None:
+    if finding.file is not None or not isinstance(finding.workload, WorkloadName):
         return finding
     change = Change("", remedy.text, 0, settings=remedy.settings, edits=tuple(map(parse, remedy.edits)))
     commands = commands_for(change, (finding.workload,), snapshot)

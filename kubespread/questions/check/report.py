@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
 from kubespread.wording import count_of
 
@@ -69,6 +70,11 @@ class Finding(Report, frozen=True, kw_only=True):
     remedy: Remedy
     fingerprint: str = ""
     """What stays the same when lines move and numbers change; a baseline knows findings by it."""
+
+    @property
+    def called(self) -> str:
+        """The workload in short."""
+        return self.workload.called if isinstance(self.workload, WorkloadName) else self.workload or ""
 
     @property
     def position(self) -> str:

@@ -211,9 +211,10 @@ class _Gatherer:
 
     def _refused(self, error: KubespreadError, source: Source) -> Refused:
         if isinstance(source, Reference):
-            return _refused(error, None, f"{source.namespace or self._namespace}/{source.kind.kind}/{source.name}")
+            namespace = source.namespace or self._namespace
+            return _refused(error, None, WorkloadName(source.kind.kind, namespace, source.name))
         item = _chosen(source)
-        name = f"{item.namespace or self._namespace}/{item.kind}/{item.name}"
+        name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
         row = pod_creator(item.api_version, item.kind) or UNKNOWN
         annotated = (_annotations(item, path) for path in ("metadata", f"{row.template_path}.metadata"))
         return replace(_refused(error, _file(source), name), ignored=silenced_codes(*annotated))

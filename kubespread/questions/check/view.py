@@ -12,7 +12,7 @@ from kubespread.views.look import Look
 from kubespread.views.screen import concluded, headline
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
 from kubespread.views.view import View, about
-from kubespread.wording import count_of, workload_name
+from kubespread.wording import count_of
 
 WARNED = "33"
 """Yellow."""
@@ -73,11 +73,11 @@ def _title(report: CheckReport) -> str:
 
 
 def _where(finding: Finding) -> str:
-    return finding.file if finding.file is not None else workload_name(finding.workload or "")
+    return finding.file if finding.file is not None else finding.called
 
 
 def _finding(finding: Finding, look: Look) -> Iterator[Line]:
-    name = "" if finding.workload is None or finding.file is None else workload_name(finding.workload)
+    name = "" if finding.file is None else finding.called
     head = [
         cell(f"{finding.position}  " if finding.position else ""),
         cell(finding.severity, _STYLES[finding.severity]),

@@ -17,6 +17,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
@@ -323,12 +324,11 @@ class Drawing:
         values = [[(*column.values, None)[code] for code in column.codes.tolist()] for column in columns]
         return list(zip(*values, strict=True)) if values else [()] * len(self.cluster)
 
-    def _marked_on(self) -> Mapping[int, Sequence[str]]:
+    def _marked_on(self) -> Mapping[int, Sequence[NamespacedName]]:
         """NAMESPACE/name of the marked pods of each node that has any."""
-        running, there = self.cluster.running, dict[int, list[str]]()
+        running, there = self.cluster.running, dict[int, list[NamespacedName]]()
         for place in self.marked.places:
-            meta = running.pods[place].metadata
-            there.setdefault(int(running.node[place]), []).append(f"{meta.namespace}/{meta.name}")
+            there.setdefault(int(running.node[place]), []).append(NamespacedName.of(running.pods[place]))
         return {node: sorted(names) for node, names in there.items()}
 
 

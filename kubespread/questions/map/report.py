@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.reports.parts import (
     ClusterReference,
     ConstraintReport,
@@ -35,7 +36,7 @@ class MapNode(Report, frozen=True, gc=False):
     """The node's value of each of ``keys``, null where it lacks the label."""
     pods: int
     """How many run there, terminating ones included: they take room until they are gone."""
-    marked: tuple[str, ...]
+    marked: tuple[NamespacedName, ...]
     """NAMESPACE/name of those that are asked about; empty where none are."""
     load: tuple[Load, ...]
     """In the order of `TopologyMap.resources`."""

@@ -12,7 +12,7 @@ from kubespread.candidate.stored import from_stored_pod
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.planner.advise.advice import options
 from kubespread.planner.advise.edited_worlds import EditedWorlds
@@ -20,7 +20,7 @@ from kubespread.planner.advise.search import MOST_EFFORT, Found, Trials
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
+from kubespread.planner.world.reporting import unmade_pods, workload_of
 from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
@@ -151,7 +151,7 @@ def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
     after = world.fork()
     after.queue.waiting = _waiting(kinds)
     after.settle()
-    victims = tuple(name_of(gone.pod) for gone in after.happenings.gone if gone.why == PREEMPTED)
+    victims = tuple(NamespacedName.of(gone.pod) for gone in after.happenings.gone if gone.why == PREEMPTED)
     for kind, waits in pairs:
         left = [each for each in kind.waiting if key_of(each.pod) in after.queue.waiting]
         if not left and victims:
@@ -223,12 +223,12 @@ class _Freeing:
     def _group(self, alike: Sequence[_Stuck], best: Found | None, tried: int) -> StuckGroup:
         waits = alike[0].waits
         pods = [each.pod for stuck in alike for each in stuck.kind.waiting]
-        workloads = dict.fromkeys(workload_text(workload_of(self.world, pod)) for pod in pods)
+        workloads = dict.fromkeys(workload_of(self.world, pod) for pod in pods)
         return StuckGroup(
             cause=waits.cause,
             why=waits.why,
             message=waits.message,
-            pods=tuple(map(name_of, pods)),
+            pods=tuple(map(NamespacedName.of, pods)),
             workloads=tuple(workloads),
             change=None if best is None else self._suggestion(best, len(pods), tuple(workloads)),
             fitting=sum(each.fitting for each in alike),
@@ -236,7 +236,7 @@ class _Freeing:
             tried=tried,
         )
 
-    def _suggestion(self, found: Found, pods: int, workloads: Sequence[str]) -> Suggestion:
+    def _suggestion(self, found: Found, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
         change, answer = found.change, found.answer
         return Suggestion(
             change=change.said,

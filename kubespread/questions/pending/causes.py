@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.quantity import rounded
 from kubespread.planner.bars import (
     Barring,
@@ -48,7 +49,7 @@ class Waits:
     """kube-scheduler's, where it says something."""
     evaluation: Evaluation | None = None
     """Where nodes were judged and none fits."""
-    victims: tuple[str, ...] = ()
+    victims: tuple[NamespacedName, ...] = ()
     """Who makes room for them, where they preempt."""
 
 

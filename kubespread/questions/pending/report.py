@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
-from kubespread.wording import count_of, workload_name
+from kubespread.wording import count_of
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 
@@ -27,9 +28,9 @@ class StuckGroup(Report, frozen=True):
     """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
     nobody says anything.
     """
-    pods: tuple[str, ...]
+    pods: tuple[NamespacedName, ...]
     """NAMESPACE/name, in the order kube-scheduler tries them."""
-    workloads: tuple[str, ...]
+    workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     change: Suggestion | None
     """The least change that was found to free them. Its ``placed`` says how many of them find a node then: of an edit
@@ -38,7 +39,7 @@ class StuckGroup(Report, frozen=True):
     """
     fitting: int = 0
     """How many of them find a node as things are, when they are placed one after another and nobody else waits."""
-    victims: tuple[str, ...] = ()
+    victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted for them."""
     tried: int = 0
     """How many changes were made and asked about."""
@@ -93,4 +94,4 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     else:
         yield f"{said}; no change was found that frees any"
     for each in report.not_made:
-        yield f"{count_of(each.count, 'more pod')} of {workload_name(each.workload)} not made: {each.message}"
+        yield f"{count_of(each.count, 'more pod')} of {each.workload.called} not made: {each.message}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kubespread.escaping import escaped
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.views.flow import aim
 from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, wrapped
@@ -15,7 +16,7 @@ from kubespread.views.screen import concluded, headline
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import View, about
-from kubespread.wording import count_of, some_of, workload_name
+from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
 _NO_CHANGE = {
@@ -123,11 +124,10 @@ def _workloads(group: StuckGroup, report: PendingReport) -> str:
     return f"{', '.join(names[:_MAX_WORKLOADS])}{more}"
 
 
-def _name(workload: str, report: PendingReport) -> str:
-    namespace, _, name = workload.split("/")
-    if report.namespace is not None or workload_name(workload) != workload:
-        return name
-    return f"{namespace}/{name}"
+def _name(workload: WorkloadName, report: PendingReport) -> str:
+    if report.namespace is not None:
+        return workload.name
+    return NamespacedName(workload.namespace, workload.name).called
 
 
 def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from kubespread.errors import UsageError
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import GonePod, Happened
@@ -60,7 +61,7 @@ class StepReport(Report, frozen=True):
     @property
     def broken_budgets(self) -> list[str]:
         """NAMESPACE/name of the disruption budgets that preemption broke, each once."""
-        broken = (f"{gone.namespace}/{name}" for gone in self.preempted for name in gone.broken_budgets)
+        broken = (f"{gone.pod.namespace}/{name}" for gone in self.preempted for name in gone.broken_budgets)
         return list(dict.fromkeys(broken))
 
     @property
@@ -102,7 +103,7 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
     cluster: ClusterReference | None = None
     scenario: str | None
     """What it is called."""
-    workload: str | None = None
+    workload: WorkloadName | None = None
     """NAMESPACE/Kind/name of the one that is asked about; null where the question is about all of them."""
     nodes: int
     """How many there are in the beginning."""

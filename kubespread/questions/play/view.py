@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -15,7 +16,6 @@ from kubespread.reports.happened import (
     Happened,
     NodeEviction,
     PlacedPod,
-    TouchedWorkload,
     eviction_order,
 )
 from kubespread.reports.parts import SkewChange
@@ -49,7 +49,7 @@ from kubespread.views.rollouts import pass_frames, passes
 from kubespread.views.screen import concluded, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import Frame, View, about
-from kubespread.wording import EMPTY, count_of, range_of, short_key, workload_name
+from kubespread.wording import EMPTY, count_of, range_of, short_key
 
 _LEAST_TEXT = 12
 _MAX_DETAILS = 3
@@ -60,7 +60,7 @@ _DETAIL = len(INDENT) + 3
 class _Lacking:
     """A workload that lacks pods."""
 
-    workload: str
+    workload: WorkloadName
     count: int
     what: str
     """``pending``, ``not created`` or ``not made yet``."""
@@ -85,7 +85,7 @@ def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
     the workload that is asked about where there is one, else of those whose pods the step moved.
     """
     found = [
-        _WorstSkew(_name(each), change)
+        _WorstSkew(each.workload.name, change)
         for each in step.happened.workloads
         if (each.is_moved if report.workload is None else each.workload == report.workload)
         for change in each.skew
@@ -122,10 +122,6 @@ def _unmade(happened: Happened) -> list[_Lacking]:
     """The workloads that lack pods which do not exist."""
     kinds = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
     return [_Lacking(each.workload, each.count, what, each.message) for what, rows in kinds.items() for each in rows]
-
-
-def _name(workload: TouchedWorkload) -> str:
-    return workload.workload.rpartition("/")[2]
 
 
 def _autoscaling_sentence(report: AutoscalingReport) -> str:
@@ -180,7 +176,7 @@ def _went_wrong(row: _Row) -> str:
     blocked = [f"{each.pod} cannot be evicted: {each.message} {each.cause}".strip() for each in step.happened.blocked]
     lacking = [(each.workload, each.message) for each in step.happened.pending]
     lacking += ((each.workload, each.message) for each in _unmade(step.happened))
-    pending = [f"{workload_name(workload)}: {message}" for workload, message in lacking]
+    pending = [f"{workload.called}: {message}" for workload, message in lacking]
     return "; ".join([*([step.failed] if step.failed else ()), *dict.fromkeys(blocked), *pending])
 
 
@@ -348,7 +344,7 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
     rolled = [(step.number, each) for step in report.steps for each in step.rollouts if each.passes]
     for number, rollout in rolled:
         yield ()
-        yield from passes(f"Step {number}: {workload_name(rollout.workload)}", rollout, look)
+        yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
     if rolled:
         yield ()
     style = GOOD if report.verdict == "yes" else BAD
@@ -375,7 +371,7 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
         if look.in_full and step.happened.evictions:
             details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
         for each in lacking:
-            who = f"{workload_name(each.workload)}: {each.count} {each.what}: "
+            who = f"{each.workload.called}: {each.count} {each.what}: "
             details.append([cell(who, BAD), cell(each.message)])
         yield from _details_of(details, look)
 
@@ -395,10 +391,10 @@ def _start_details(report: PlayReport) -> list[Line]:
     if start.placed:
         details.append([cell(f"before the first step {count_of(len(start.placed), 'waiting pod')} placed")])
     for each in start.pending:
-        who = f"{workload_name(each.workload)}: {len(each.pods)} pending from the start: "
+        who = f"{each.workload.called}: {len(each.pods)} pending from the start: "
         details.append([cell(who), cell(each.message)])
     for lacking in _unmade(start):
-        who = f"{workload_name(lacking.workload)}: {lacking.count} {lacking.what} from the start: "
+        who = f"{lacking.workload.called}: {lacking.count} {lacking.what} from the start: "
         details.append([cell(who), cell(lacking.message)])
     return details
 
@@ -466,4 +462,4 @@ def _details(step: StepReport) -> Iterator[Line]:
         yield [cell(_autoscaling_sentence(step.autoscaling))]
     for rollout in step.rollouts:
         style = GOOD if rollout.complete else BAD
-        yield [cell(f"{workload_name(rollout.workload)}: ", style), cell(rollout_sentence(rollout))]
+        yield [cell(f"{rollout.workload.called}: ", style), cell(rollout_sentence(rollout))]

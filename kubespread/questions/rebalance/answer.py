@@ -10,13 +10,13 @@ import numpy as np
 
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.planner import kubectl
 from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.happenings import Happenings
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import name_of, preempted_pods, workload_of, workload_text
+from kubespread.planner.world.reporting import preempted_pods, workload_of
 from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.decoding import read_policy
@@ -110,7 +110,7 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
     return RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(map(workload_text, named)),
+        asked=tuple(named),
         namespace=default if named else whose.namespace,
         selector=whose.text,
         preemption=asked.preemption,
@@ -192,7 +192,7 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstrain
             continue
         constraint = goal.constraint
         yield RebalancedConstraint(
-            workloads=tuple(map(workload_text, goal.workloads)),
+            workloads=tuple(goal.workloads),
             topology_key=constraint.topology_key,
             when_unsatisfiable=constraint.when_unsatisfiable,
             max_skew=constraint.max_skew,
@@ -220,8 +220,8 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
     keys = dict.fromkeys(start.aim.goals[at].constraint.topology_key for at in start.aim.goals_of(move.evicted))
     return EvictionStep(
         number=number,
-        pod=name_of(move.evicted),
-        workload=workload_text(workload),
+        pod=NamespacedName.of(move.evicted),
+        workload=workload,
         node=move.evicted.spec.node_name,
         lands_on=move.landed.spec.node_name,
         domains=tuple(_change(world, topology_key, move) for topology_key in keys),
@@ -245,7 +245,7 @@ def _change(world: World, topology_key: str, move: Move) -> DomainMove:
 def _obstacles(start: Attempt, found: Found) -> Iterator[Obstacle]:
     for place, reasons in sorted(found.obstacles.items()):
         owners = (owner for position in start.aim.groups[place] for owner in start.aim.goals[position].workloads)
-        workloads = tuple(map(workload_text, dict.fromkeys(owners)))
+        workloads = tuple(dict.fromkeys(owners))
         for why, tried in reasons.most_common():
             yield Obstacle(workloads=workloads, why=why, tried=tried)
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption.eviction import LET_THROUGH
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.descheduler.evicting import Cycle
 from kubespread.questions.rebalance.descheduler.plugin import choose
@@ -75,14 +75,14 @@ def _identified(pod: Pod) -> Pod:
     """With a UID, as every pod of an API server has one: without it the descheduler evicts nothing."""
     if pod.metadata.uid:
         return pod
-    return replace(pod, metadata=replace(pod.metadata, uid=name_of(pod)))
+    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.of(pod))))
 
 
 def _round(attempt: Attempt, cycle: Cycle, number: int) -> DeschedulerRound:
     held = Counter(why for _, why in cycle.held)
     return DeschedulerRound(
         number=number,
-        evicted=tuple(map(name_of, cycle.evicted)),
+        evicted=tuple(map(NamespacedName.of, cycle.evicted)),
         held=tuple(StayingPods(why=why, pods=held[why]) for why in sorted(held)),
         pending=len(attempt.world.queue.waiting),
         violated=attempt.violated,

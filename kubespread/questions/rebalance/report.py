@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.reports.parts import ClusterReference, DomainChange, Judgment, Report, ScheduledReport
-from kubespread.wording import count_of, workload_name
+from kubespread.wording import count_of
 
 
 class RebalancedConstraint(Report, frozen=True):
     """A constraint that is violated, or whose counts the plan changes."""
 
-    workloads: tuple[str, ...]
+    workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of those that have it."""
     topology_key: str
     when_unsatisfiable: str
@@ -65,9 +66,9 @@ class EvictionStep(Report, frozen=True):
 
     number: int
     """From 1."""
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
     node: str
     """Where the pod is."""
@@ -95,7 +96,7 @@ class StayingPods(Report, frozen=True, gc=False):
 class Obstacle(Report, frozen=True):
     """What is wrong with the evictions that were tried for constraints that stay violated."""
 
-    workloads: tuple[str, ...]
+    workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of those that have the constraints."""
     why: str
     """In one sentence."""
@@ -104,7 +105,7 @@ class Obstacle(Report, frozen=True):
 
 
 class MarkedPod(Report, frozen=True, gc=False):
-    pod: str
+    pod: NamespacedName
     """NAMESPACE/name."""
     deletion_cost: int
     """The annotation ``controller.kubernetes.io/pod-deletion-cost``: the controller deletes the lowest first."""
@@ -116,7 +117,7 @@ class ScaleDown(Report, frozen=True):
     Marked like this it deletes pods of the fullest domains first, also where it is scaled down by less.
     """
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
     replicas: int
     """How many it is to have now."""
@@ -133,7 +134,7 @@ class DeschedulerRound(Report, frozen=True):
 
     number: int
     """From 1."""
-    evicted: tuple[str, ...]
+    evicted: tuple[NamespacedName, ...]
     """NAMESPACE/name."""
     held: tuple[StayingPods, ...]
     """Pods that it chose and that stay, by why."""
@@ -163,7 +164,7 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
     kube_version: str
     cluster: ClusterReference | None = None
-    asked: tuple[str, ...] = ()
+    asked: tuple[WorkloadName, ...] = ()
     """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were considered."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
@@ -223,7 +224,7 @@ def _sentences(report: RebalanceReport) -> Iterator[str]:
         yield f"never evicted: {', '.join(pods)}"
     for obstacle in report.obstacles:
         tried = count_of(obstacle.tried, "eviction")
-        yield f"{', '.join(map(workload_name, obstacle.workloads[:3]))}: {tried} tried: {obstacle.why}"
+        yield f"{', '.join(each.called for each in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
     if report.descheduler is not None:
         yield _descheduler(report.descheduler)
 

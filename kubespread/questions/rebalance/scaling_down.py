@@ -8,12 +8,11 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner import kubectl
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import name_of, workload_text
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import MarkedPod, ScaleDown
 
@@ -33,10 +32,10 @@ def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[S
         replicas = start.world.owner(owner).replicas
         if surplus and len(surplus) < replicas and _holds(start, workload, own, surplus, replicas):
             yield ScaleDown(
-                workload=workload_text(workload),
+                workload=workload,
                 replicas=replicas,
                 replicas_after=replicas - len(surplus),
-                pods=tuple(MarkedPod(pod=name_of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
+                pods=tuple(MarkedPod(pod=NamespacedName.of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
                 commands=tuple(kubectl.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
             )
 

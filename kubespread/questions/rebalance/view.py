@@ -45,7 +45,7 @@ from kubespread.views.screen import concluded, headline, left_out, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Bar, Bars, Frame, View, about
-from kubespread.wording import EMPTY, count_of, short_key, some_of, workload_name
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_STEPS = 20
 _MAX_ASKED = 3
@@ -129,7 +129,7 @@ _ROUND: Sequence[Column[DeschedulerRound]] = (
 def view(report: RebalanceReport) -> View:
     """Constraints before and after, the evictions, what would do instead, and the descheduler's rounds."""
     if report.asked:
-        whose = some_of(list(map(workload_name, report.asked)), _MAX_ASKED)
+        whose = some_of([each.called for each in report.asked], _MAX_ASKED)
     else:
         whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
@@ -205,7 +205,7 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
     number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
     room = room_beside((number, *others), look) - 3 * GAP
     names = (
-        ("EVICT", [_pod_name(step) for step in steps]),
+        ("EVICT", [step.pod.called for step in steps]),
         ("FROM", [step.node for step in steps]),
         ("LANDS ON", [step.lands_on for step in steps]),
     )
@@ -224,11 +224,6 @@ def _shared(widths: Sequence[int], room: int) -> list[int]:
         shares[place] = min(widths[place], left // (len(widths) - done))
         left -= shares[place]
     return shares
-
-
-def _pod_name(step: EvictionStep) -> str:
-    namespace, _, name = step.pod.partition("/")
-    return name if namespace == "default" else step.pod
 
 
 def _moves(key: str, steps: Sequence[EvictionStep]) -> Laid:
@@ -270,7 +265,7 @@ def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 
 def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
-    workloads = some_of(list(map(workload_name, constraint.workloads)), _MAX_WORKLOADS)
+    workloads = some_of([each.called for each in constraint.workloads], _MAX_WORKLOADS)
     default = "" if constraint.source == "pod" else f"  {constraint.source} default"
     return [
         [
@@ -324,8 +319,7 @@ def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
         yield [Cell(f"{INDENT}{line}")]
     shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
     for step in shown:
-        namespace, _, name = step.pod.partition("/")
-        yield [Cell(INDENT), cell(f"evict {quote(namespace)} {quote(name)} &&")]
+        yield [Cell(INDENT), cell(f"evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&")]
         yield [Cell(f"{INDENT}{INDENT}"), cell(step.commands[-1])]
     yield from _more(len(report.steps) - len(shown), "eviction")
 
@@ -335,7 +329,7 @@ def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
     shown = report.scale_downs if look.in_full else report.scale_downs[:_MAX_SCALE_DOWNS]
     for each in shown:
         replicas = count_of(each.replicas_after, "replica")
-        said = f"Or scale down: marked like this {workload_name(each.workload)} loses pods of the fullest domains first"
+        said = f"Or scale down: marked like this {each.workload.called} loses pods of the fullest domains first"
         yield from wrapped(
             [cell(f"{said}, and its constraints hold at {replicas} of {each.replicas}:", HEAD)], look.width, HANGING
         )
@@ -343,8 +337,8 @@ def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
             yield [Cell(f"{INDENT}{line}")]
         pods = each.pods if look.in_full else each.pods[:_MAX_COMMANDS]
         for marked in pods:
-            namespace, _, name = marked.pod.partition("/")
-            yield [Cell(INDENT), cell(f"cost {quote(namespace)} {quote(name)} {marked.deletion_cost}")]
+            named = f"{quote(marked.pod.namespace)} {quote(marked.pod.name)}"
+            yield [Cell(INDENT), cell(f"cost {named} {marked.deletion_cost}")]
         yield from _more(len(each.pods) - len(pods), "pod")
     yield from _more(len(report.scale_downs) - len(shown), "scale-down")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.quantity import rounded
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
@@ -21,7 +21,7 @@ from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.spread import constraints_on
 from kubespread.planner.world.store import not_modelled
 from kubespread.planner.world.world import World
@@ -105,8 +105,8 @@ class _Alone:
     """What a drain evicts."""
     held: tuple[Hold, ...] = ()
     violated: tuple[str, ...] = ()
-    preempted: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    preempted: tuple[NamespacedName, ...] = ()
+    lost: tuple[NamespacedName, ...] = ()
     until_deleted: int = 0
 
     @property
@@ -124,7 +124,7 @@ class _Group:
     held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
     placed: list[Pod] = field(default_factory=list)
     preempted: int = 0
-    lost: list[str] = field(default_factory=list)
+    lost: list[NamespacedName] = field(default_factory=list)
     untried: int = 0
 
     def take(self, trial: World, names: Sequence[str]) -> None:
@@ -218,7 +218,9 @@ class _Trials:
         found.until_deleted = removed.until_deleted
         if not found.held:
             found.violated = violated(fork, world.cluster, fork.happenings.placed)
-            found.preempted = tuple(name_of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED)
+            found.preempted = tuple(
+                NamespacedName.of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED
+            )
             found.lost = tuple(_lost(fork))
         return found
 
@@ -269,9 +271,9 @@ class _Trials:
         return held
 
 
-def _lost(world: World) -> Iterator[str]:
+def _lost(world: World) -> Iterator[NamespacedName]:
     """Pods without a controller that were evicted; those that would be preempted hold a node."""
-    return (name_of(each.pod) for each in world.happenings.lost_for_good())
+    return (NamespacedName.of(each.pod) for each in world.happenings.lost_for_good())
 
 
 class CountingDomains:
@@ -414,4 +416,4 @@ def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]
                 continue
             if skew > skew_now(constraints_on(before, pod, scheduler_of)[at]):
                 key = constraint.topology_key.rpartition("/")[2]
-                yield f"{workload_text(workload)}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"
+                yield f"{workload}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

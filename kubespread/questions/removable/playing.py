@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainFlags, DrainPlan
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
+from kubespread.planner.world.reporting import unmade_pods, workload_of
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.removable.report import HeldBy, Hold
@@ -64,7 +65,7 @@ def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
     said: dict[str, dict[str, None]] = {}
     for each in pending:
         workload = workload_of(world, each.pod)
-        name = name_of(each.pod) if workload.kind == "Pod" else workload_text(workload)
+        name = NamespacedName.of(each.pod) if workload.kind == "Pod" else workload
         said.setdefault(world.message(each), {})[name] = None
     for message, names in said.items():
         yield Hold(cause="noNode", detail=message, pods=tuple(names))
@@ -78,12 +79,12 @@ def _not_made(world: World, missing: Missing) -> Iterator[Hold]:
 def _pushed_away(world: World) -> Iterator[Hold]:
     """Pods of lower priority that made room, and have no controller or are protected by a budget."""
     preempted = [each for each in world.happenings.gone if each.why == PREEMPTED]
-    if lost := [name_of(each.pod) for each in preempted if each.is_lost_for_good]:
+    if lost := [NamespacedName.of(each.pod) for each in preempted if each.is_lost_for_good]:
         yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(lost))
     against: dict[str, list[str]] = {}
     for each in preempted:
         for budget in each.broken_budgets:
-            against.setdefault(budget, []).append(name_of(each.pod))
+            against.setdefault(budget, []).append(NamespacedName.of(each.pod))
     for budget, pods in against.items():
         detail = f"preempted though the disruption budget {budget} does not allow it"
         yield Hold(cause="preempts", detail=detail, pods=tuple(pods))
@@ -94,4 +95,4 @@ def _blocked(world: World) -> Iterator[Hold]:
     for each in world.happenings.blocked:
         said.setdefault(each.cause or each.message, []).append(each.pod)
     for message, pods in said.items():
-        yield Hold(cause="budget", detail=message, pods=tuple(map(name_of, pods)))
+        yield Hold(cause="budget", detail=message, pods=tuple(map(NamespacedName.of, pods)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from kubespread.kube.owners import NamespacedName
 from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -56,11 +57,11 @@ class NodeRemoval(Report, frozen=True):
     """Workloads that it leaves, going alone, further from a hard constraint than maxSkew allows: ``WORKLOAD: zone
     skew 2 exceeds maxSkew 1``.
     """
-    preempted: tuple[str, ...] = ()
+    preempted: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of pods of lower priority that its pods push away, going alone. Each finds another node, and no
     budget is broken.
     """
-    lost: tuple[str, ...] = ()
+    lost: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, nobody makes them again."""
     until_deleted: int = 0
     """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as

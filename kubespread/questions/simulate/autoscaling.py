@@ -67,7 +67,8 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     companions = [_owned(companion, each.candidate) for each in simulated for companion in each.candidate.companions]
     objects = with_companions(snapshot.objects, companions)
     world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
-    victims = [key for each in simulated for pod in each.report.preempted if (key := pod.key) in world.book]
+    preempted = (gone.pod for each in simulated for gone in each.report.preempted)
+    victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for each in simulated:
         template = states.as_template(each.candidate.pod)

@@ -130,7 +130,7 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
 def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Why who waits still waits, and why one more node of a group is no help."""
     for each in report.pending:
-        count, name = len(each.pods), each.workload.partition("/")[2]
+        count, name = len(each.pods), f"{each.workload.kind}/{each.workload.name}"
         yield from flowed([[cell(f"{count:,} of {name} pending: {each.message}")]], look)
         reasons: dict[str, list[str]] = {}
         for verdict in each.groups:

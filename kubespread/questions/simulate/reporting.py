@@ -10,7 +10,7 @@ from statistics import median_low
 import msgspec
 import numpy as np
 
-from kubespread.kube.owners import controller_of
+from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner import claims
 from kubespread.planner.bars import bars
@@ -20,7 +20,6 @@ from kubespread.planner.honesty import not_modelled
 from kubespread.planner.manner import Manner, Way
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
-from kubespread.planner.world.pod_book import key_of
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import (
     DeletedReplica,
@@ -197,10 +196,10 @@ def _preempted(
     for copy, victim in outcome.preempted:
         owner = controller_of(victim.pod)
         yield PreemptedPod(
-            pod="/".join(key_of(victim.pod)),
+            pod=NamespacedName.of(victim.pod),
             node=cluster.nodes.names[victim.node],
             owner=None if owner is None else f"{owner.kind}/{owner.name}",
-            made_room_for=f"{question.pod.metadata.namespace}/{placements[copy].pod}",
+            made_room_for=NamespacedName(question.pod.metadata.namespace, placements[copy].pod),
             broken_budgets=victim.broken_budgets,
         )
 

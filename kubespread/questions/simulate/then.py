@@ -77,7 +77,7 @@ def played(asked: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayRep
         items = [item.data for manifest in read.manifests for item in manifest.items]
         given = [{"apiVersion": "v1", "kind": "List", "items": items}]
     workload = Named(own_name.kind, own_name.name, own_name.namespace if own_name.namespace != default else None)
-    full_name = f"{own_name.namespace}/{own_name.kind}/{own_name.name}"
+    full_name = own_name
     chosen = None if isinstance(source, Reference) else full_name
     wanted = "" if replicas is None else f" --replicas {replicas}"
     first = Step(f"apply {workload}{wanted}", Apply(tuple(given), settings, replicas, chosen))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.world.asked import AskedWorkloads
@@ -17,7 +17,7 @@ from kubespread.planner.world.happenings import LOST, PREEMPTED
 from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import name_of, node_evictions, preempted_pods, workload_text
+from kubespread.planner.world.reporting import node_evictions, preempted_pods
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
@@ -201,7 +201,9 @@ class _Loss:
             preempted=len(made_room),
             made_room=made_room,
             not_made_again=tuple(
-                name_of(gone.pod) for gone in happened.lost_for_good() if counting.workload(gone.pod) is not None
+                NamespacedName.of(gone.pod)
+                for gone in happened.lost_for_good()
+                if counting.workload(gone.pod) is not None
             ),
             message=failed.message,
             message_after_removal=removed.message,
@@ -257,7 +259,7 @@ class _Loss:
             if workload in failed.why or workload in removed.why:
                 before = _ready(self._base, workload)
                 yield ShortWorkload(
-                    workload=workload_text(workload),
+                    workload=workload,
                     wanted=desired_replicas(self._base, workload),
                     ready_before=before,
                     # Those that had to make room only after the removal were not touched before it.

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import NodeEviction
 from kubespread.reports.parts import (
     ClusterReference,
@@ -16,7 +17,7 @@ from kubespread.reports.parts import (
     ScheduledReport,
     preempted_pods,
 )
-from kubespread.wording import EMPTY, count_of, short_key, some_of, workload_name
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 Trouble = Literal["pending", "short", "lost"]
 
@@ -26,7 +27,7 @@ class ShortWorkload(Report, frozen=True, gc=False):
     objects of the domain are still there or once they are deleted.
     """
 
-    workload: str
+    workload: WorkloadName
     """NAMESPACE/Kind/name."""
     wanted: int
     """How many pods it is to have."""
@@ -83,7 +84,7 @@ class DomainLoss(Report, frozen=True):
     """The same once the Node objects are deleted."""
     preempted: int
     """Pods on other nodes that had to make room, until then, of whatever workload."""
-    not_made_again: tuple[str, ...]
+    not_made_again: tuple[NamespacedName, ...]
     """NAMESPACE/name of pods that no controller known here makes again."""
     message: str | None
     """kube-scheduler's, for the first of the pods that are pending then; null where none is."""
@@ -248,7 +249,7 @@ def _short(losses: Sequence[DomainLoss]) -> str:
     then = "also" if before == after else f"{after:,}"
     when = "" if where.already_lost else _when(worst.is_short, worst.is_short_after_removal, then)
     figures = f"{before if worst.is_short else after:,} of {worst.wanted:,} ready{when}"
-    name = workload_name(worst.workload)
+    name = worst.workload.called
     if len({(each.workload, each.ready, each.ready_after_removal) for loss in losses for each in loss.short}) == 1:
         return f"{f'leaves {name} short' if min(before, after) else f'stops {name}'}: {figures}"
     at = f" without {domain_name(where)}" if len(losses) > 1 else ""

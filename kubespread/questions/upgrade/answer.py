@@ -211,13 +211,12 @@ def _cordoned(world: World, manner: Manner) -> Iterator[Node]:
 
 def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
     """One more replica of each workload that a budget holds on to, unless an autoscaler would take it back."""
-    for text in () if report.blocked is None else report.blocked.workloads:
-        namespace, kind, name = text.split("/")
-        workload, row = WorkloadName(kind, namespace, name), POD_CREATORS.get(kind)
+    for workload in () if report.blocked is None else report.blocked.workloads:
+        row = POD_CREATORS.get(workload.kind)
         if row is not None and row.has_replicas:
             more = desired_replicas(world, workload) + 1
             if all(more <= most for most in _autoscaled_to(world, workload)):
-                yield _with(manner, Scale(kind, name, more, namespace))
+                yield _with(manner, Scale(workload.kind, workload.name, more, workload.namespace))
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.happenings import EVICTED, PREEMPTED
 from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import gone_pods, name_of, pending_pods, unmade_pods, workload_of, workload_text
+from kubespread.planner.world.reporting import gone_pods, pending_pods, unmade_pods, workload_of
 from kubespread.planner.world.world import World
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
@@ -112,7 +113,7 @@ class _Pool:
             daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
             pending=len(self.missing.newly_waiting(world)),
             preempted=tuple(gone_pods(each for each in left if each.why == PREEMPTED)),
-            lost=tuple(name_of(each.pod) for each in left if each.is_lost_for_good),
+            lost=tuple(NamespacedName.of(each.pod) for each in left if each.is_lost_for_good),
             is_blocked=blocked is not None,
             pods=self._held([*(each.pod for each in left), *come]),
         )
@@ -136,7 +137,7 @@ class _Pool:
         stuck = world.happenings.blocked[before:]
         pods = (
             BlockedPod(
-                pod=name_of(each.pod),
+                pod=NamespacedName.of(each.pod),
                 node=each.pod.spec.node_name,
                 budget=each.budget,
                 message=each.message,
@@ -144,7 +145,7 @@ class _Pool:
             )
             for each in stuck
         )
-        workloads = dict.fromkeys(workload_text(workload_of(world, each.pod)) for each in stuck)
+        workloads = dict.fromkeys(workload_of(world, each.pod) for each in stuck)
         return Blocked(nodes=tuple(names), refusal=None, pods=tuple(pods), workloads=tuple(workloads))
 
     def _join(self, upto: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
 from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
@@ -30,7 +31,7 @@ class UpgradeStep(Report, frozen=True):
     """How many of those that were placed are pods of DaemonSets, as of the nodes that joined."""
     preempted: tuple[GonePod, ...] = ()
     """Pods of lower priority that made room for those that were evicted."""
-    lost: tuple[str, ...] = ()
+    lost: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of pods that went and that nobody makes again: those that ``--force`` evicts, and those that were
     preempted without a controller.
     """
@@ -60,7 +61,7 @@ class Blocked(Report, frozen=True):
     """kubectl's, where it does not begin to drain."""
     pods: tuple[BlockedPod, ...]
     """Pods whose eviction the API server refuses as long as nothing else changes."""
-    workloads: tuple[str, ...]
+    workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of what these pods belong to."""
 
 
@@ -94,7 +95,7 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     """Options that each, alone, get all nodes replaced, leave no pod pending and break no budget, verified by a full
     replay.
     """
-    remedies_lose: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    remedies_lose: dict[str, tuple[NamespacedName, ...]] = msgspec.field(default_factory=dict)
     """By remedy, the NAMESPACE/name of pods that are lost for good with it; only those that lose any."""
     remedies_tried: int = 0
     """How many changes were played to find the remedies."""
@@ -174,7 +175,7 @@ def _broken_budgets(report: UpgradeReport) -> dict[str, list[str]]:
     broken: dict[str, list[str]] = {}
     for each in (each for step in report.steps for each in step.preempted):
         for budget in each.broken_budgets:
-            broken.setdefault(f"{each.namespace}/{budget}", []).append(each.pod)
+            broken.setdefault(f"{each.pod.namespace}/{budget}", []).append(each.pod)
     return broken
 
 

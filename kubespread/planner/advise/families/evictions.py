@@ -9,10 +9,10 @@ import numpy as np
 from kubespread.controllers.disruption.budgets import protects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.priority import priority_of
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.scheduler.causes import name_of
 from kubespread.snapshot.edits.types import EvictPod
 
 EVICT, WAIT = "evict", "wait"
@@ -22,7 +22,7 @@ def waits(stuck: Stuck) -> Iterator[Ladder]:
     """Pods that are terminating go by themselves."""
     for pod in stuck.evaluation.cluster.running.pods:
         if pod.metadata.deletion_timestamp is not None:
-            name = name_of(pod)
+            name = NamespacedName.of(pod)
             change = Change(WAIT, f"wait for {name} to terminate", 5, edits=_edits(pod))
             yield Ladder.of(change, f"waiting for {name}")
 
@@ -34,7 +34,8 @@ def evictions(stuck: Stuck) -> Iterator[Ladder]:
     """
     for pod in _in_order(stuck):
         if pod.metadata.deletion_timestamp is None:
-            yield Ladder.of(Change(EVICT, f"evict {name_of(pod)}", 35, edits=_edits(pod)), f"evicting {name_of(pod)}")
+            name = NamespacedName.of(pod)
+            yield Ladder.of(Change(EVICT, f"evict {name}", 35, edits=_edits(pod)), f"evicting {name}")
 
 
 def _edits(pod: Pod) -> tuple[EvictPod]:
