@@ -8,7 +8,7 @@ import kubespread
 from bench.clusters import PODS_PER_NODE, cluster, deployments
 from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.manifests.workload import from_object
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import run
 from kubespread.scheduler.building import framework

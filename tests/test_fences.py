@@ -32,7 +32,7 @@ ROOMS: dict[str, set[str]] = {
     },
     # A rule says what it finds as the report has it.
     "lint": {"controllers", "planner", "reports", "scheduler", "kube", "snapshot.edits", "questions.check.report"},
-    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
+    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.types"},
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},
@@ -53,8 +53,8 @@ ROOMS: dict[str, set[str]] = {
         "views",
     },
     "assistants": {
-        "candidate.manifest_file",
-        "candidate.references",
+        "candidate.manifests.file",
+        "candidate.input.references",
         "kube.api.unknown_fields",
         "reports",
         "questions",
@@ -67,10 +67,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         "assistants",
-        "candidate.inputs",
-        "candidate.kustomize",
-        "candidate.references",
-        "candidate.sources.Choosing",
+        "candidate.input.command_line",
+        "candidate.input.kustomization",
+        "candidate.input.references",
+        "candidate.input.sources.Choosing",
         "config",
         # What completion offers by name, and what a mistyped name was to be.
         "kube.api.kinds",

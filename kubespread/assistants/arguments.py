@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kubespread import Scheduler, Side
-from kubespread.candidate.manifest_file import Manifest, manifest_from_text
-from kubespread.candidate.references import Reference, reference, reference_kinds
+from kubespread.candidate.input.references import Reference, reference, reference_kinds
+from kubespread.candidate.manifests.file import Manifest, manifest_from_text
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kubespread.candidate.setting import Setting
+from kubespread.candidate.settings import Setting
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import ClusterObjects

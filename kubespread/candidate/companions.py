@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kubespread.candidate.manifest_file import Manifest
+from kubespread.candidate.manifests.file import Manifest
 from kubespread.controllers.claims import admitted_claims
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission.defaulting import default_storage_class

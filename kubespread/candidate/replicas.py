@@ -1,15 +1,40 @@
-"""Which pods of the cluster are a candidate's replicas, and what further ones are called."""
+"""A workload's replicas: which there are, how many it grows to, which of the further pods come into being at all.
+
+Who else decides on their number is said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 
 from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.update import runs_another_template
+from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.statefulset.pods import first_ordinal, for_ordinal, ordinal_of
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import StatefulSet
-from kubespread.kube.owners import controller_of
+from kubespread.errors import UsageError
+from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod, ResourceQuota
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.snapshot.snapshot import Snapshot
+
+
+def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
+    """The bounds of every HorizontalPodAutoscaler of the workload, which the workload's own number need not respect."""
+    for autoscaler in objects.of(HorizontalPodAutoscaler) if workload is not None else ():
+        spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
+        if WorkloadName(target.kind, autoscaler.metadata.namespace, target.name) == workload:
+            # API defaulting: minReplicas is 1.
+            least = 1 if spec.min_replicas is None else spec.min_replicas
+            bounds = f"keeps {target.kind}/{target.name} at {least} to {spec.max_replicas} replicas"
+            yield f"HorizontalPodAutoscaler {autoscaler.metadata.name} {bounds}; it is not simulated"
 
 
 def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
@@ -41,3 +66,181 @@ def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
     base = pod.metadata.name if owner is None else owner.name
     first = ordinal_of(pod, base) if owner is not None and owner.kind == "StatefulSet" else None
     return (name for number in count(first or 0) if (name := f"{base}-{number}") not in taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What all workloads are asked for."""
+
+    replicas: int | None = None
+    """None: each workload's own number."""
+    until_full: bool = False
+    from_scratch: bool = False
+    counts_quotas: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One workload's way from the replicas it has to those it is to have."""
+
+    wanted: int | None
+    """Further replicas, None for as many as fit."""
+    present: Sequence[Pod]
+    """Replicas that run and stay."""
+    taken_away: Sequence[Pod]
+    """Replicas that are placed anew."""
+    created: Creation
+    notes: tuple[str, ...]
+    is_rollout: bool = False
+    """Whether ``present`` are of another template, which its controller replaces by this one."""
+    surplus: int = 0
+    """How many of ``present`` its controller is to delete."""
+    waiting: Sequence[Pod] = ()
+    """Replicas that exist and have no node yet."""
+
+    @property
+    def count(self) -> int | None:
+        """How many further pods come into being, None for as many as fit."""
+        counts = [count for count in (self.wanted, self.created.copies) if count is not None]
+        return min(counts, default=None)
+
+
+def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
+    """What is not known of which pods are the workloads' own: only its ReplicaSets tell that of a Deployment's."""
+    deployments = (each.object for each in candidates if isinstance(each.object, Deployment))
+    if any(_has_unknown(each, snapshot) for each in deployments):
+        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
+
+
+def _has_unknown(deployment: Deployment, snapshot: Snapshot) -> bool:
+    """Whether ReplicaSets control pods that the Deployment's selector matches."""
+    namespace, selector = deployment.metadata.namespace, deployment.spec.selector
+    if selector is None:
+        return False
+    controlled = (
+        pod
+        for pod in snapshot.pods
+        if pod.metadata.namespace == namespace
+        and (owner := controller_of(pod)) is not None
+        and owner.kind == "ReplicaSet"
+    )
+    try:
+        matches = from_label_selector(selector).matches
+    except SelectorError:
+        return False
+    return any(matches(pod.metadata.labels) for pod in controlled)
+
+
+def growths(
+    candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Iterable[Pod]
+) -> list[Growth]:
+    """How each candidate's workload grows; quotas are charged in the order given.
+
+    ``running`` are the pods on nodes. Raises UsageError where a workload would not grow.
+    """
+    on_nodes = PodsByController(running)
+    waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
+    quotas: Quotas = snapshot.objects.of(ResourceQuota) if desired.counts_quotas else ()
+    grown = []
+    for candidate in candidates:
+        # Pods that wait for a node are charged already, and are among those to be placed.
+        own_waiting = _replicas(candidate, waiting, snapshot)
+        for pod in own_waiting:
+            quotas = charged(quotas, pod, -1)
+        growth = _growth(candidate, desired, snapshot, _replicas(candidate, on_nodes, snapshot), quotas)
+        growth = replace(growth, waiting=own_waiting)
+        for pod in growth.present if growth.is_rollout else growth.taken_away:
+            quotas = charged(quotas, pod, -1)
+        if not candidate.is_stored and growth.count is not None:
+            quotas = charged(quotas, candidate.pod, growth.count)
+        grown.append(growth)
+    return grown
+
+
+def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
+    """The candidate's workload's pods; a pod by itself has none."""
+    if candidate.workload is None:
+        return []
+    return pods_of(candidate.workload, candidate.companions, snapshot.objects.of(ReplicaSet), pods)
+
+
+def _growth(
+    candidate: Candidate, desired: Desired, snapshot: Snapshot, running: Sequence[Pod], quotas: Quotas
+) -> Growth:
+    name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
+    if candidate.is_daemon and desired.replicas is not None:
+        raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
+    asked_for = candidate.replicas if desired.replicas is None else desired.replicas
+    is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
+    is_rollout = is_other and isinstance(candidate.object, Deployment) and not desired.until_full
+    if is_rollout:
+        # Its controller meets the quotas on the way.
+        return Growth(asked_for, running, (), Creation(None), (), is_rollout=True)
+    anew = desired.from_scratch or is_other
+    present, taken_away = ((), running) if anew else (running, ())
+    shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
+    # Nobody asked for fewer: a rollout, or the controller has not caught up.
+    is_surplus = shrinks and desired.replicas is None and candidate.template is None and not candidate.sets_replicas
+    if shrinks and not is_surplus and not _is_scalable(candidate):
+        raise UsageError(
+            f"{name} runs {len(present)} replicas and {asked_for} are asked for: which of them its controller deletes "
+            f"is not modeled; --from-scratch places {asked_for} anew"
+        )
+    wanted = None if desired.until_full else max(0, asked_for - len(present))
+    for pod in taken_away:
+        quotas = charged(quotas, pod, -1)
+    created = creation(candidate, quotas, wanted, present)
+    notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
+    if is_surplus:
+        notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
+    surplus = len(present) - asked_for if shrinks and not is_surplus else 0
+    return Growth(wanted, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
+
+
+def _is_scalable(candidate: Candidate) -> bool:
+    row = POD_CREATORS.get(candidate.workload.kind) if candidate.workload is not None else None
+    return row is not None and row.has_replicas
+
+
+def _rolled_out(name: str, running: int, asked_for: int) -> str:
+    return (
+        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed "
+        "with this one, as if it were created anew; how a rollout gets there is not simulated"
+    )
+
+
+Quotas = Sequence[ResourceQuota]
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What becomes of the further pods that a workload asks for."""
+
+    copies: int | None
+    """How many are created at most, None for no limit."""
+    refusal: str = ""
+    """What the API server says to the first one that is not."""
+    notes: tuple[str, ...] = ()
+
+
+def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: Iterable[Pod]) -> Creation:
+    """What the quotas leave of the ``wanted`` further pods; None: as many as fit. ``present`` are there already."""
+    notes = list(_adopted(present))
+    allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
+    if allowed is None or allowed.copies is None:
+        return Creation(None, notes=tuple(notes))
+    refusal = f'pods "{candidate.pod.metadata.name}" is forbidden: {allowed.refusal}'
+    if candidate.is_daemon:
+        notes.append(
+            f"quotas allow {allowed.copies} more pods of it; which nodes would go without is not evaluated "
+            f"({allowed.refusal})"
+        )
+        return Creation(None, notes=tuple(notes))
+    if wanted is not None and wanted > allowed.copies:
+        notes.append(f"{allowed.copies} of {wanted} further pods are created: {allowed.refusal}")
+    return Creation(allowed.copies, refusal, tuple(notes))
+
+
+def _adopted(present: Iterable[Pod]) -> Iterator[str]:
+    if names := sorted(pod.metadata.name for pod in present if controller_of(pod) is None):
+        yield f"its controller adopts pods that match its selector and have no controller: {', '.join(names)}"

@@ -358,7 +358,7 @@ def _scenario(name: str, option: Option) -> _Field:
 
 def _pod(name: str, option: Option) -> _Field:
     def value(typed: Typed, _: ClusterOptions, scheduling: SchedulerOptions) -> str | None:
-        from kubespread.candidate.inputs import check_inputs
+        from kubespread.candidate.input.command_line import check_inputs
 
         pod: str | None = typed[name]
         check_inputs(

@@ -13,8 +13,8 @@ from kubespread.cli.options.workload import SelectionOptions
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from kubespread.candidate.kustomize import Kustomization
-    from kubespread.candidate.references import ClusterWorkloads
+    from kubespread.candidate.input.kustomization import Kustomization
+    from kubespread.candidate.input.references import ClusterWorkloads
     from kubespread.cli.options.scheduler import SchedulerOptions
     from kubespread.cli.options.workload import WorkloadOptions
 
@@ -30,8 +30,8 @@ def pods_asked_about(
     """What POD, -f and -k name; else with --all, -l or -A the workloads of the cluster; else standard input when
     something is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
     """
-    from kubespread.candidate.inputs import pods_named
-    from kubespread.candidate.kustomize import Kustomization
+    from kubespread.candidate.input.command_line import pods_named
+    from kubespread.candidate.input.kustomization import Kustomization
 
     words, files = words or [], [*(workload.filename or ()), *map(Kustomization, workload.kustomize or ())]
     selection = workload if isinstance(workload, SelectionOptions) else SelectionOptions()
@@ -48,7 +48,7 @@ def check_asked(
     pods: Sequence[str | ClusterWorkloads | Kustomization], workload: WorkloadOptions, scheduling: SchedulerOptions
 ) -> None:
     """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
-    from kubespread.candidate.inputs import check_inputs
+    from kubespread.candidate.input.command_line import check_inputs
 
     check_inputs(
         pods,
@@ -64,7 +64,7 @@ def _asks_for_the_cluster(
     words: Sequence[str], files: Sequence[object], sources: Sequence[str], selection: SelectionOptions
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
-    from kubespread.candidate.inputs import is_kind
+    from kubespread.candidate.input.command_line import is_kind
 
     if files:
         return False

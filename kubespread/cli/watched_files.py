@@ -38,7 +38,7 @@ def last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
 
 
 def _of_kustomization(directory: str) -> Iterator[Path]:
-    from kubespread.candidate.kustomize import Kustomization
+    from kubespread.candidate.input.kustomization import Kustomization
 
     return Kustomization(directory).paths()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.input.sources import PodGiven
 
 
 def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:

@@ -74,7 +74,7 @@ def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
     """Who else has a say in a number of replicas."""
     if not isinstance(edit, Scale):
         return
-    from kubespread.candidate.autoscaling import autoscaling_notes
+    from kubespread.candidate.replicas import autoscaling_notes
 
     where, objects = edit.namespace or namespace, world.workloads.objects
     for note in autoscaling_notes(WorkloadName(edit.kind, where, edit.name), objects):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeV
 import msgspec
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.input.sources import Choosing
     from kubespread.controllers.disruption.drain import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
@@ -332,7 +332,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     @property
     def choosing(self) -> Choosing:
         """Which of the workloads in ``pods`` is meant."""
-        from kubespread.candidate.sources import Choosing
+        from kubespread.candidate.input.sources import Choosing
 
         return Choosing(
             self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kubespread.candidate.absent import namespace_notes
-from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.cluster import from_cluster
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.manifest_file import Manifest
-from kubespread.candidate.manifests import from_manifest
-from kubespread.candidate.replicas import others
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
-from kubespread.candidate.stored import from_cluster
+from kubespread.candidate.input.namespaces import namespace_notes
+from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_sources
+from kubespread.candidate.manifests.file import Manifest
+from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.replicas import autoscaling_notes, others
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
-from kubespread.candidate.references import Reference
-from kubespread.candidate.stored import from_cluster
+from kubespread.candidate.cluster import from_cluster
+from kubespread.candidate.input.references import Reference
 from kubespread.errors import UsageError
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects

@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from kubespread.candidate.setting import parse_settings
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import REFERABLE, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifest_file import is_workload
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.manifests.file import is_workload
+from kubespread.candidate.manifests.workload import from_object
 from kubespread.errors import ManifestError
 from kubespread.manifest.objects import KubernetesObject
 

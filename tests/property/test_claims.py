@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.planner.claims import replicas_with_claims, to_create
 from kubespread.planner.living import Applicant, LivingCluster

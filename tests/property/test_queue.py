@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.planner.entries import Entry

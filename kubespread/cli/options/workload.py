@@ -10,7 +10,7 @@ import typer
 from kubespread.cli.options import spelling
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.input.sources import Choosing
 
 PodArgument = Annotated[
     list[str] | None,
@@ -84,7 +84,7 @@ class WorkloadOptions:
 
     def choosing(self) -> Choosing:
         """Which of the workloads that are named are meant: a group with more options than these has more to say."""
-        from kubespread.candidate.sources import Choosing
+        from kubespread.candidate.input.sources import Choosing
 
         return Choosing(
             self.name,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.manner import Manner
 from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kubespread.candidate.manifest_file import Manifest, choose
-from kubespread.candidate.patching import Operation, operations, text_diff
-from kubespread.candidate.references import Reference
+from kubespread.candidate.input.references import Reference
+from kubespread.candidate.json_patch import Operation, operations, text_diff
+from kubespread.candidate.manifests.file import Manifest, choose
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import msgspec
 import numpy as np
 
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.input.sources import Choosing, PodGiven
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements

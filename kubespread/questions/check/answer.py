@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from kubespread.candidate.references import ClusterWorkloads
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.lint import baseline as baselines

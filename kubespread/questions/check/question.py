@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.question import Ending, ManifestsQuestion, Namespace, Option, Workload
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.check.report import CheckReport
     from kubespread.questions.scene import Scene
 
@@ -107,14 +107,14 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     @property
     def needs_cluster(self) -> bool:
-        from kubespread.candidate.inputs import is_reference
+        from kubespread.candidate.input.command_line import is_reference
 
         return not self.pods or any(isinstance(each, str) and is_reference(each) for each in self.pods)
 
     @property
     def choosing(self) -> Choosing:
         """Which of the workloads in ``pods`` are meant."""
-        from kubespread.candidate.sources import Choosing
+        from kubespread.candidate.input.sources import Choosing
 
         return Choosing(
             None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path

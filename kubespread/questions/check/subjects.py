@@ -9,15 +9,10 @@ from functools import partial
 from msgspec import structs
 
 from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.cluster import NotInClusterError, from_cluster
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.growth import growth_gaps
-from kubespread.candidate.manifest_file import Manifest, field_at
-from kubespread.candidate.manifests import from_manifest
-from kubespread.candidate.partial import part_of
-from kubespread.candidate.references import Reference
-from kubespread.candidate.replicas import replica_names
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import (
+from kubespread.candidate.input.references import Reference
+from kubespread.candidate.input.sources import (
     Choosing,
     PodGiven,
     Source,
@@ -27,7 +22,11 @@ from kubespread.candidate.sources import (
     read_sources,
     selector_of,
 )
-from kubespread.candidate.stored import NotInClusterError, from_cluster
+from kubespread.candidate.manifests.file import Manifest, field_at
+from kubespread.candidate.manifests.fragments import part_of
+from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.replicas import growth_gaps, replica_names
+from kubespread.candidate.settings import parse_settings
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE

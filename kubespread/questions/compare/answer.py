@@ -8,10 +8,10 @@ from itertools import zip_longest
 
 import msgspec
 
-from kubespread.candidate.kustomize import Kustomization
-from kubespread.candidate.manifest_file import Manifest
-from kubespread.candidate.references import ClusterWorkloads, Reference
-from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.input.references import ClusterWorkloads, Reference
+from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.manifests.file import Manifest
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.reading import display_name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.input.sources import PodGiven
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.advise.of_constraints import advice_on_constraints

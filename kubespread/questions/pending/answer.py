@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.stored import from_stored_pod
+from kubespread.candidate.cluster import from_stored_pod
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.cluster import revised
 from kubespread.candidate.companions import with_manifest_objects
-from kubespread.candidate.manifest_file import Manifest
-from kubespread.candidate.manifests import from_manifest
-from kubespread.candidate.references import Reference
-from kubespread.candidate.running import runs_another_template, scheduled_alike
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import Choosing, Source, Sources, read_sources
-from kubespread.candidate.stored import revised
-from kubespread.candidate.updating import refuse_update
+from kubespread.candidate.input.references import Reference
+from kubespread.candidate.input.sources import Choosing, Source, Sources, read_sources
+from kubespread.candidate.manifests.file import Manifest
+from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.update import refuse_update, runs_another_template, scheduled_alike
 from kubespread.controllers.deployment.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.core import Pod

@@ -9,9 +9,8 @@ from typing import TypeVar, overload
 import msgspec
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.growth import Desired, Growth, growth_gaps, growths
-from kubespread.candidate.replicas import first_missing, replica_names
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.input.sources import Choosing, PodGiven
+from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.node_groups.types import Autoscaler

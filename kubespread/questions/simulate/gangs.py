@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.growth import Growth
+from kubespread.candidate.replicas import Growth
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod

@@ -11,7 +11,7 @@ from kubespread.questions.play.question import Deals, FailOn
 from kubespread.questions.question import Instead, Option, PodQuestion, Preemption, Workloads
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.growth import Growth
+from kubespread.candidate.replicas import Growth
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
 from kubespread.planner.constraint_counts import constraint_reports, domain_counts

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import from_manifest
-from kubespread.candidate.references import Reference
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
+from kubespread.candidate.input.references import Reference
+from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_sources
+from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.settings import parse_settings
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.reading import STDIN

@@ -6,14 +6,15 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.manifest_file import Place, field_at
-from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.candidate.manifests.file import Place, field_at
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.pod_creation import NewPod, PodCreator
 from kubespread.controllers.registry import new_pod, replicas
 from kubespread.controllers.statefulset.pods import creates_one_by_one
-from kubespread.errors import Fault, ManifestError
+from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.creation import admit
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod
@@ -22,6 +23,23 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.workloads import workload_faults
+from kubespread.kube.well_known import ENDED_PHASES
+
+
+def scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
+    """The stored ``pod`` taken off its node, and what to say of that. Raises UsageError for one that has ended."""
+    name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
+    if pod.status.phase in ENDED_PHASES:
+        raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")
+    notes = []
+    if pod.metadata.deletion_timestamp is not None:
+        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
+    if pod.spec.node_name:
+        notes.append(
+            f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
+        )
+        pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
+    return pod, tuple(notes)
 
 
 def creator_of(place: Place, row: Kind, creator: ApiObject, plain: Any) -> PodCreator[ApiObject]:

@@ -22,7 +22,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kubespread.candidate.decodable import are_related, value_at
+from kubespread.candidate.manifests.decoding import are_related, value_at
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
 
-from kubespread.candidate.setting import parse_settings, settled
+from kubespread.candidate.settings import parse_settings, settled
 from kubespread.kube.api.kinds import Kind
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kubespread.candidate.manifest_file import field_at
+from kubespread.candidate.manifests.file import field_at
 from kubespread.errors import Fault
 from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import Kind, pod_creator

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.decodable import value_at
-from kubespread.candidate.manifests import from_object
-from kubespread.candidate.setting import Setting, parse_settings
+from kubespread.candidate.manifests.decoding import value_at
+from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.settings import Setting, parse_settings
 from kubespread.errors import ManifestError, UsageError
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
 

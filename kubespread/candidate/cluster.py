@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.admitting import candidate_from_creator, creator_of
+from kubespread.candidate.admission import candidate_from_creator, creator_of, scheduled_again
 from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.manifest_file import OBJECT_NAME, Place
-from kubespread.candidate.references import Reference
-from kubespread.candidate.rescheduling import scheduled_again
-from kubespread.candidate.setting import Settled, settled
+from kubespread.candidate.input.references import Reference
+from kubespread.candidate.manifests.file import OBJECT_NAME, Place
+from kubespread.candidate.settings import Settled, settled
 from kubespread.controllers.deployment.revisions import current_replica_set
 from kubespread.controllers.statefulset.pods import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError

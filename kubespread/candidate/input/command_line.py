@@ -7,10 +7,10 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from kubespread.candidate.kustomize import Kustomization
-from kubespread.candidate.references import ClusterWorkloads, reference, reference_kinds
-from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import Choosing, check_choosing, manifest_files
+from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.input.references import ClusterWorkloads, reference, reference_kinds
+from kubespread.candidate.input.sources import Choosing, check_choosing, manifest_files
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind, kind_called
 from kubespread.kube.versions import KubeVersion

@@ -1,4 +1,4 @@
-"""A manifest that is applied to an object that is there: what the API server refuses to change.
+"""The workload of a manifest beside its namesake in the cluster: whether its pods are others, and what may not change.
 
 A field that the manifest leaves out stays as it is, as kubectl apply leaves what others have set.
 
@@ -10,23 +10,75 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.running import scheduled_alike
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.revisions import newest_replica_set
 from kubespread.errors import UsageError
-from kubespread.kube.admission.defaulting import default_claim
+from kubespread.kube.admission.defaulting import default_claim, default_pod
 from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolumeClaim
-from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from kubespread.kube.api.workloads import (
+    DaemonSet,
+    Deployment,
+    Job,
+    LabelSelectingWorkload,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from kubespread.kube.gotext import aggregate, quote
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.snapshot.snapshot import Snapshot
+
+# The template of any other kind cannot change, or is changed by the API server itself.
+_ROLLED_OUT = (LabelSelectingWorkload, ReplicationController)
+
+
+def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
+    """Whether the cluster has the candidate's workload with a template that is scheduled otherwise."""
+    if candidate.template is None or candidate.workload is None:
+        return False
+    running = _running_template(candidate.workload, snapshot)
+    return running is not None and not scheduled_alike(running, candidate.template)
+
+
+def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
+    """Whether scheduling cannot tell pods of two templates apart."""
+    return bool(_scheduled_as(one) == _scheduled_as(other))
+
+
+def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplateSpec | None:
+    row = POD_CREATORS.get(workload.kind)
+    if row is None or not issubclass(row.cls, _ROLLED_OUT):
+        return None
+    for running in snapshot.objects.of(row.cls):
+        if (running.metadata.namespace, running.metadata.name) == (workload.namespace, workload.name):
+            return row.pod_template(running)
+    if workload.kind == "Deployment":
+        newest = newest_replica_set(workload, snapshot.objects.of(ReplicaSet))
+        return newest.spec.template if newest is not None else None
+    return None
+
+
+def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
+    """All that scheduling reads of a template, as the API server would store it."""
+    pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
+    default_pod(pod)
+    # A drain reads emptyDirs, scheduling does not.
+    pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
+    pod.spec.forget_unread_volumes()
+    labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
+    return labels, msgspec.to_builtins(pod.spec)
+
 
 _IMMUTABLE = "field is immutable"
 _OF_STATEFUL_SET = (

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from kubespread.candidate.absent import no_workloads
-from kubespread.candidate.kustomize import FILES as KUSTOMIZATION_FILES
-from kubespread.candidate.kustomize import Kustomization
-from kubespread.candidate.manifest_file import (
+from kubespread.candidate.input.kustomization import FILES as KUSTOMIZATION_FILES
+from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.input.namespaces import no_workloads
+from kubespread.candidate.input.references import ClusterWorkloads, Reference, reference
+from kubespread.candidate.manifests.file import (
     Manifest,
     labels_of,
     manifest_from_text,
@@ -19,7 +20,6 @@ from kubespread.candidate.manifest_file import (
     read_manifest,
     workloads_named,
 )
-from kubespread.candidate.references import ClusterWorkloads, Reference, reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import READ
 from kubespread.kube.selector import Selector, SelectorError

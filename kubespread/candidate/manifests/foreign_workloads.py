@@ -7,7 +7,7 @@ from itertools import count
 from math import prod
 from typing import Any
 
-from kubespread.candidate.decodable import value_at
+from kubespread.candidate.manifests.decoding import value_at
 from kubespread.kube.api.foreign_kinds import (
     KNATIVE_CONTAINERS,
     KNATIVE_LABELS,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kubespread.candidate.decodable import hint
-from kubespread.candidate.foreign import with_templates_moved
+from kubespread.candidate.manifests.decoding import hint
+from kubespread.candidate.manifests.foreign_workloads import with_templates_moved
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.foreign_kinds import templates_of

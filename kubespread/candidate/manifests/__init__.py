@@ -1,0 +1,1 @@
+"""What a manifest holds, and the pod that comes of it."""
