@@ -26,7 +26,7 @@ from kubespread.candidate.manifests.decoding import are_related, value_at
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 _SETTING = re.compile(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)

@@ -10,8 +10,17 @@ import msgspec
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
-from kubespread.kube.api.core import Affinity, Node, NodeAffinity, Pod, PodSpec, Toleration
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import (
+    Affinity,
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    Toleration,
+)
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.node_selector import NODE_NAME_FIELD, parse_term, required_node_selector
 from kubespread.kube.selector import from_map

@@ -20,8 +20,7 @@ from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.api.workloads import Job
 from kubespread.kube.taint import tolerates
 from kubespread.kube.timestamps import format_utc
-from kubespread.kube.well_known import EXCLUDE_DISRUPTION, NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY
-from kubespread.kube.zones import zone_key
+from kubespread.kube.well_known import EXCLUDE_DISRUPTION, NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY, zone_key
 
 UNHEALTHY_ZONE_PERCENT = 55
 """--unhealthy-zone-threshold"""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.gotext import compact_json, quoted_list
 from kubespread.kube.selector import Requirement
 

@@ -1,7 +1,7 @@
 """How much a pod asks for: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
 Source of the rules: k8s.io/component-helpers/resource (PodRequests) of Kubernetes 1.37 and the pod lifecycle's resize
-status. What older releases make of a resize: `kube/resized_pods.py`.
+status. What older releases make of a resize: `kube/admission/gated_fields.py`.
 """
 
 from __future__ import annotations

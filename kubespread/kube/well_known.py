@@ -1,6 +1,8 @@
-"""Names that Kubernetes itself gives a meaning to."""
+"""Names that Kubernetes itself gives a meaning to, and the zone that a node's labels name."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -23,3 +25,15 @@ UNREACHABLE_TAINT_KEY = "node.kubernetes.io/unreachable"
 """The taints that the node controller puts on a node whose Ready condition is False, and Unknown."""
 EXCLUDE_DISRUPTION = "node.kubernetes.io/exclude-disruption"
 """The label of nodes that do not count when a zone's health is told."""
+
+
+def zone_key(labels: Mapping[str, str]) -> tuple[str, str]:
+    """Region and zone of a node's labels, as GetZoneKey of k8s.io/component-helpers/node/topology reads them; empty
+    where there is no label.
+    """
+    return _either(labels, BETA_REGION, REGION), _either(labels, BETA_ZONE, ZONE)
+
+
+def _either(labels: Mapping[str, str], beta: str, general: str) -> str:
+    """A beta label that is there decides, even an empty one."""
+    return labels[beta] if beta in labels else labels.get(general, "")

@@ -11,8 +11,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_taint, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import matches_required_node_affinity

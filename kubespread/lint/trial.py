@@ -14,8 +14,17 @@ import msgspec
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Affinity, NodeAffinity, Pod, PodSpec, ResourceQuota, TopologySpreadConstraint
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    ResourceQuota,
+    TopologySpreadConstraint,
+)
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults

@@ -11,7 +11,7 @@ from kubespread.kube.api.autoscaling import MachineDeployment
 from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.well_known import ZONE
 from kubespread.node_groups.types import NodeGroup
 

@@ -16,8 +16,7 @@ from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import Int32, KubeObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.names import label_value_faults, subdomain_faults
-from kubespread.kube.selector import Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import describe
 from kubespread.manifest.reading import STDIN, display_name
 from kubespread.node_groups.types import NodeGroup

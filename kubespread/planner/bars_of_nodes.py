@@ -9,8 +9,7 @@ import numpy as np
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.node_selector import parse_term, required_node_selector
 from kubespread.kube.selector import Requirement, Selector, from_map
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.taint_text import taint_text
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask

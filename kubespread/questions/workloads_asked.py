@@ -9,8 +9,7 @@ from kubespread.candidate.input.namespaces import no_workloads
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.selector import Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.planner.world.applying import exists
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.reporting import workload_of

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.api.core import Pod, Taint, Toleration
-from kubespread.kube.api.node_terms import NodeSelector
+from kubespread.kube.api.core import NodeSelector, Pod, Taint, Toleration
 from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term, required_node_selector
 from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated

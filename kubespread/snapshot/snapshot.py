@@ -14,13 +14,12 @@ from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
-from kubespread.kube.api.checking import check
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.decoding import DecodingError, decode
+from kubespread.kube.api.decoding import DecodingError, check, decode
+from kubespread.kube.api.foreign_kinds import holds_pods, skipped_gaps
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, Kind, full_kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject

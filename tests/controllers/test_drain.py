@@ -10,7 +10,7 @@ from kubespread.controllers.disruption.drain import DrainFlags, plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from tests.controllers.cluster import NOW, controlled_by, pod
 
 DAEMON_SETS = [DaemonSet(metadata=ObjectMeta(name="log", namespace="default", uid="another uid"))]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import kubespread
 from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from tests.golden.cases import Data, Difference, Recorded
 
 # Deletion timestamps of the cases are years before and after.

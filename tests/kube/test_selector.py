@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubespread.kube.api.core import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
-from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.node_selector import parse_term, pinned_names
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
 

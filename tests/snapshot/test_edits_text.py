@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.edits.types import (
     AddNode,

@@ -22,8 +22,7 @@ from kubespread.candidate.manifests.file import (
 )
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import READ
-from kubespread.kube.selector import Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.reading import STDIN

@@ -11,9 +11,8 @@ from kubespread.candidate.manifests.decoding import hint
 from kubespread.candidate.manifests.foreign_workloads import with_templates_moved
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.foreign_kinds import templates_of
+from kubespread.kube.api.foreign_kinds import custom_notes, holds_pods, is_custom, skipped_gaps, templates_of
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
-from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec import field
 
-from kubespread.kube.api.core import Taint
+from kubespread.kube.api.core import NodeSelectorRequirement, Taint
 from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, ResourceList, StringMap
-from kubespread.kube.api.node_terms import NodeSelectorRequirement
 
 
 class NodeClaimSpec(KubeObject):

@@ -5,8 +5,22 @@ from __future__ import annotations
 from msgspec import field
 
 from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
 from kubespread.kube.api.volumes import EmptyDirVolumeSource, HostPathVolumeSource, Volume
+
+
+class NodeSelectorRequirement(KubeObject):
+    key: str = ""
+    operator: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class NodeSelectorTerm(KubeObject):
+    match_expressions: list[NodeSelectorRequirement] = field(default_factory=list)
+    match_fields: list[NodeSelectorRequirement] = field(default_factory=list)
+
+
+class NodeSelector(KubeObject):
+    node_selector_terms: list[NodeSelectorTerm] = field(default_factory=list)
 
 
 class TopologySpreadConstraint(KubeObject):

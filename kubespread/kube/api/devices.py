@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from msgspec import field
 
+from kubespread.kube.api.core import NodeSelector
 from kubespread.kube.api.meta import ApiObject, Int64, KubeObject, ObjectMeta
-from kubespread.kube.api.node_terms import NodeSelector
 from kubespread.kube.quantity import QuantityText
 
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.api.core import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm
-from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import (
+    Affinity,
+    NodeAffinity,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PodAffinity,
+    PodAffinityTerm,
+)
 from kubespread.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required

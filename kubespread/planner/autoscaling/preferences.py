@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import (
     Affinity,
     NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
     Pod,
     PodAffinity,
     PodAntiAffinity,
@@ -22,7 +24,6 @@ from kubespread.kube.api.core import (
     Toleration,
     WeightedPodAffinityTerm,
 )
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
 from kubespread.kube.taint import PREFER_NO_SCHEDULE
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 

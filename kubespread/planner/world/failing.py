@@ -21,7 +21,7 @@ from kubespread.controllers.outage import (
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.kube.zones import zone_key
+from kubespread.kube.well_known import zone_key
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import DELETED, LOST, Evicted
 from kubespread.planner.world.pod_book import PodKey, key_of

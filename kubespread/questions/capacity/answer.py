@@ -19,8 +19,7 @@ from kubespread.kube.names import label_key_faults, label_value_faults
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.resource_names import allows_overcommit
-from kubespread.kube.taint import COMPARISON_GATE
-from kubespread.kube.taint_text import TaintError, parse_toleration
+from kubespread.kube.taint import COMPARISON_GATE, TaintError, parse_toleration
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
 from kubespread.planner.bars import bars

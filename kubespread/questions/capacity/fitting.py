@@ -9,8 +9,7 @@ import numpy as np
 from msgspec import structs
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.taint_text import taint_text
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.planner.claims import Replica, Replicas
 from kubespread.planner.entries import MAX_REPLICAS, Entry
 from kubespread.planner.queue import run

@@ -19,9 +19,8 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.pod_status import is_active
-from kubespread.kube.selector import Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
-from kubespread.kube.taint_text import taint_text
+from kubespread.kube.selector import Selector, SelectorError, parse_selector
+from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
 from kubespread.planner.node_states import closing_states

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node
-from kubespread.kube.zones import zone_key
+from kubespread.kube.well_known import zone_key
 
 Order = NDArray[np.intp]
 

@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.api import core as kube
-from kubespread.kube.api.core import Pod, PreferredSchedulingTerm
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
+from kubespread.kube.api.core import NodeSelector, NodeSelectorTerm, Pod, PreferredSchedulingTerm
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.node_selector import Term, parse_term, pinned_names, required_node_selector
 from kubespread.kube.selector import from_map

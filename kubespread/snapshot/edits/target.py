@@ -9,8 +9,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.kube.selector import Requirement, Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import Requirement, Selector, SelectorError, parse_selector
 from kubespread.snapshot.edits.types import Target
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys, near_keys
 

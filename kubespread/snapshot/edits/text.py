@@ -26,9 +26,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import REFERABLE, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.names import dns_label_faults, subdomain_faults
-from kubespread.kube.selector import SelectorError
-from kubespread.kube.selector_text import parse_selector
-from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.selector import SelectorError, parse_selector
+from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.validation.labels import labels_faults
 from kubespread.snapshot.edits.target import parse_target
 from kubespread.snapshot.edits.template_file import is_file, read_template

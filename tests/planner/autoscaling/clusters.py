@@ -9,7 +9,7 @@ import kubespread
 from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.decoding import decode
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from kubespread.node_groups.types import NodeGroup
 from kubespread.planner.world.world import World
 from kubespread.questions.worlds import world_of

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from kubespread.kube.api.core import Taint
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.reports.autoscaling import AutoscalingReport

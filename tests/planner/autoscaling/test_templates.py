@@ -8,7 +8,7 @@ import pytest
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Taint
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import parse_selector
 from kubespread.node_groups.types import NodeGroup
 from kubespread.planner.autoscaling.templates import TEMPLATE_LABEL, zone_groups
 from tests.builders import Data, taint

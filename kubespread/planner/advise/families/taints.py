@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.taint_text import taint_text
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.snapshot.edits.new_nodes import is_state_taint

@@ -15,8 +15,7 @@ from kubespread.kube.api.decoding import DecodingError, decode, normalized, unkn
 from kubespread.kube.api.meta import KubeObject, LabelSelector
 from kubespread.kube.durations import nanoseconds
 from kubespread.kube.gotext import quote
-from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector, parse_selector
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError

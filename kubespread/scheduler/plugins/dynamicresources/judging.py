@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.devices import (
     AllocationResult,
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
     ResourceClaimSpec,
 )
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from kubespread.kube.api.annotations import BIND_COMPLETED
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.storage import (
     CSIPersistentVolumeSource,
     CSIStorageCapacity,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kubespread.kube.api.annotations import MIGRATED_PLUGINS
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSIStorageCapacity,
