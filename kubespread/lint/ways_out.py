@@ -137,19 +137,18 @@ class _Asker:
     def remedy(self, found: Found, stuck: Stuck) -> Remedy:
         placed = self.placed(found.change)
         return Remedy(
-            text=" and ".join(_told(found.change.said, stuck)),
+            text=" and ".join(_told(found.change, stuck)),
             settings=found.change.settings,
             edits=tuple(map(str, found.change.edits)),
             outcome=None if placed is None else placed.text,
         )
 
 
-def _told(said: str, stuck: Stuck) -> Iterator[str]:
+def _told(change: Change, stuck: Stuck) -> Iterator[str]:
     """The parts of a change; a constraint has no letter here."""
     keys = {
         letter(place): short_key(each.topology_key)
         for place, each in enumerate(stuck.pod.spec.topology_spread_constraints)
     }
-    for part in said.split(" + "):
-        first, _, rest = part.partition(" ")
-        yield f"{rest} on the constraint over {keys[first]}" if first in keys else part
+    for part in change.parts:
+        yield f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -49,6 +48,8 @@ class Suggestion(Report, frozen=True):
     """The same for kubectl, where it has something to change in the cluster."""
     diff: str | None = None
     """The same as a unified diff of the manifest, where its text can be told."""
+    constraints: tuple[str, ...] = ()
+    """The constraints it changes, by their letters."""
 
 
 class NotEnough(Report, frozen=True):
@@ -58,6 +59,10 @@ class NotEnough(Report, frozen=True):
     """What kind of change it is."""
     changes: tuple[str, ...]
     """``relaxing A``."""
+    constraints: tuple[str, ...] = ()
+    """The constraints they are about, by their letters."""
+    together: tuple[str, ...] = ()
+    """Those of ``changes`` that are made to several nodes at once."""
 
 
 class Costly(Report, frozen=True):
@@ -69,6 +74,8 @@ class Costly(Report, frozen=True):
     """``evicting shop/web-0``."""
     harm: tuple[str, ...]
     """What the first of them costs: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
+    together: tuple[str, ...] = ()
+    """Those of ``changes`` that are made to several nodes at once."""
 
 
 class Advice(Report, frozen=True):
@@ -110,7 +117,6 @@ _COUNTED: Mapping[str, _Kind] = {
 }
 """Of which there may be very many, each about one node or pod."""
 
-_OF_SEVERAL = re.compile(r" [0-9]+ nodes$")
 _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
 """What follows from a relaxed constraint that is not enough."""
 
@@ -123,8 +129,7 @@ def not_enough(advice: Advice) -> Iterator[str]:
             if each.family not in sufficient:
                 yield _counted(each)
         elif each.family == SCHEDULE_ANYWAY:
-            letters = (change.rpartition(" ")[2] for change in each.changes)
-            yield f"relaxing {', '.join(letters)}"
+            yield f"relaxing {', '.join(each.constraints)}"
         elif each.family not in _IMPLIED:
             yield from each.changes
 
@@ -140,11 +145,11 @@ def costly(advice: Advice) -> Iterator[str]:
 
 def _counted(each: NotEnough | Costly) -> str:
     """Changes of several nodes at once are none of those that are counted."""
-    single = [change for change in each.changes if _OF_SEVERAL.search(change) is None]
+    single = [change for change in each.changes if change not in each.together]
     words = _COUNTED[each.family]
     if len(single) == 1:
         return words.one.format(what=single[0])
-    together = " or several together" if len(single) < len(each.changes) else ""
+    together = " or several together" if each.together else ""
     return words.several.format(len(single)) + together
 
 

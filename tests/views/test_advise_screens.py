@@ -46,7 +46,11 @@ def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> 
         families=("uncordon", "untaint"),
         enough=(),
         not_enough=(
-            NotEnough(family="uncordon", changes=("uncordoning n1", "uncordoning n2", "uncordoning 2 nodes")),
+            NotEnough(
+                family="uncordon",
+                changes=("uncordoning n1", "uncordoning n2", "uncordoning 2 nodes"),
+                together=("uncordoning 2 nodes",),
+            ),
             NotEnough(family="untaint", changes=("taking gpu:NoSchedule off n3",)),
         ),
     )

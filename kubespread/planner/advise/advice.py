@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from kubespread.planner.advise.candidates import Family
 from kubespread.planner.advise.change import Asker, Change, Ladder
@@ -22,8 +22,8 @@ _INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})
 
 def advice(
     stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
-) -> tuple[Advice, dict[str, Change]]:
-    """What suffices alone, and together where nothing does alone; beside it the changes by what is said of them."""
+) -> tuple[Advice, Sequence[Change]]:
+    """What suffices alone, and together where nothing does alone; beside it the change of each suggestion."""
     trials = Trials(asker, stuck.pod)
     searched = search(stuck, families, trials)
     found, untried = searched.found, dict(searched.untried)
@@ -32,27 +32,28 @@ def advice(
         found = together.found
         if together.untried:
             untried[COMBINATION] = together.untried
+    leading = list(_leading(found))
     report = Advice(
         families=tuple(dict.fromkeys(searched.families)),
-        enough=tuple(_suggestions(found, stuck)),
+        enough=tuple(_suggestion(first, alike, stuck) for first, alike in leading),
         not_enough=tuple(_not_enough(searched.not_enough)),
         costly=tuple(_costly(searched.costly)),
         tried=trials.count,
         untried=untried,
     )
-    return report, {each.change.said: each.change for each in found}
+    return report, [first.change for first, _ in leading]
 
 
-def _suggestions(found: Sequence[Found], stuck: Stuck) -> Iterator[Suggestion]:
-    ranked = sorted(found, key=_rank)
-    leading: dict[str, list[Found]] = {}
-    for each in ranked:
-        family = each.change.family
+def _leading(found: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
+    """The first of those that do the same, with others that are as good."""
+    leading: dict[Hashable, list[Found]] = {}
+    for each in sorted(found, key=_rank):
+        change = each.change
         # Each of the others is a suggestion of its own.
-        leading.setdefault(family if family in _INTERCHANGEABLE else each.change.said, []).append(each)
+        same = change.family if change.family in _INTERCHANGEABLE else (change.settings, change.edits)
+        leading.setdefault(same, []).append(each)
     for first, *others in leading.values():
-        alike = [other for other in others if other.change.cost == first.change.cost]
-        yield _suggestion(first, alike, stuck)
+        yield first, [other for other in others if other.change.cost == first.change.cost]
 
 
 def _rank(found: Found) -> tuple[int, int, int]:
@@ -71,6 +72,7 @@ def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
         consequences=answer.consequences,
         notes=tuple(notes_on(stuck, found.change)),
         alternatives=tuple(" ".join(options(other.change)) for other in others),
+        constraints=tuple(part.letter for part in found.change.parts if part.letter),
     )
 
 
@@ -90,7 +92,13 @@ def _quoted(text: str) -> str:
 
 def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
     for family in dict.fromkeys(ladder.family for ladder in ladders):
-        yield NotEnough(family=family, changes=tuple(ladder.summary for ladder in ladders if ladder.family == family))
+        alike = [ladder for ladder in ladders if ladder.family == family]
+        yield NotEnough(
+            family=family,
+            changes=tuple(ladder.summary for ladder in alike),
+            constraints=tuple(ladder.letter for ladder in alike if ladder.letter),
+            together=tuple(ladder.summary for ladder in alike if ladder.of_many),
+        )
 
 
 def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
@@ -98,6 +106,10 @@ def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
     by_family: dict[str, list[tuple[Ladder, Found]]] = {}
     for each in costly:
         by_family.setdefault(each[0].family, []).append(each)
-    for family, (first, *others) in by_family.items():
-        changes = tuple(ladder.summary for ladder, _ in (first, *others))
-        yield Costly(family=family, changes=changes, harm=first[1].answer.harm)
+    for family, alike in by_family.items():
+        yield Costly(
+            family=family,
+            changes=tuple(ladder.summary for ladder, _ in alike),
+            harm=alike[0][1].answer.harm,
+            together=tuple(ladder.summary for ladder, _ in alike if ladder.of_many),
+        )

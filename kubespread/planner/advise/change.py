@@ -17,8 +17,8 @@ class Change:
 
     family: str
     """What kind of change it is, of `planner.advise.families`."""
-    said: str
-    """``A maxSkew 2``: constraints by their letter."""
+    what: str
+    """``maxSkew 2``, ``uncordon node-7``."""
     cost: int
     """How much it changes: what costs less is suggested first."""
     settings: tuple[str, ...] = ()
@@ -29,6 +29,20 @@ class Change:
     """Of one that is done to several nodes: what is done to each; of several labels for one node: each of them."""
     phrase: str = ""
     """Of such a one: ``uncordon {} nodes``; ``label n0``, which the labels follow."""
+    letter: str = ""
+    """Of a change of one constraint: that of the constraint."""
+    together: tuple[Change, ...] = ()
+    """Of several changes at once: each of them."""
+
+    @property
+    def said(self) -> str:
+        """``A maxSkew 2``: constraints by their letter."""
+        return f"{self.letter} {self.what}" if self.letter else self.what
+
+    @property
+    def parts(self) -> tuple[Change, ...]:
+        """Each by itself."""
+        return self.together or (self,)
 
     @classmethod
     def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
@@ -38,11 +52,11 @@ class Change:
             return first
         edits = tuple(edit for piece in pieces for edit in piece.edits)
         if "{}" in phrase:
-            said, cost = phrase.format(len(pieces)), first.cost + 10 * (len(pieces) - 1)
+            what, cost = phrase.format(len(pieces)), first.cost + 10 * (len(pieces) - 1)
         else:
-            said = phrase + "".join(piece.said.removeprefix(phrase) for piece in pieces)
+            what = phrase + "".join(piece.what.removeprefix(phrase) for piece in pieces)
             cost = max(piece.cost for piece in pieces)
-        return cls(first.family, said, cost, (), edits, tuple(pieces), phrase)
+        return cls(first.family, what, cost, (), edits, tuple(pieces), phrase)
 
     def without(self, piece: Change) -> Change:
         """The same done to one node, or with one label, fewer."""
@@ -56,6 +70,7 @@ class Change:
             self.cost + other.cost,
             (*self.settings, *other.settings),
             (*self.edits, *other.edits),
+            together=(*self.parts, *other.parts),
         )
 
 
@@ -72,20 +87,23 @@ class Ladder:
     sizes: int
     at: Callable[[int], Change]
     """The change of the size at a place, 0 being the least."""
-    subject: str = ""
-    """The letter of the constraint it is about, where it is about one."""
+    letter: str = ""
+    """That of the constraint it is about, where it is about one."""
+    of_many: bool = False
+    """Whether several nodes are changed at once."""
 
     @classmethod
-    def of(cls, change: Change, summary: str, subject: str = "") -> Ladder:
+    def of(cls, change: Change, summary: str) -> Ladder:
         """A change of one size."""
-        return cls(change.family, summary, 1, lambda _: change, subject)
+        return cls(change.family, summary, 1, lambda _: change, change.letter)
 
     @classmethod
     def of_several(cls, phrase: str, changes: Sequence[Change], summary: str) -> Iterator[Ladder]:
         """The same done to two nodes, to three ...; none where there is one."""
         most = min(len(changes), _MOST_TOGETHER) - 1
         if most > 0:
-            yield cls(changes[0].family, summary, most, lambda place: Change.of_pieces(phrase, changes[: place + 2]))
+            family = changes[0].family
+            yield cls(family, summary, most, lambda place: Change.of_pieces(phrase, changes[: place + 2]), of_many=True)
 
     @property
     def least(self) -> Change:

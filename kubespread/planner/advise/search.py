@@ -259,8 +259,8 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
     """Of changes of a constraint only the one that does away with it."""
-    relaxed = {ladder.subject for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
-    return (each for each in ladders if each.family == SCHEDULE_ANYWAY or each.subject not in relaxed)
+    relaxed = {ladder.letter for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
+    return (each for each in ladders if each.family == SCHEDULE_ANYWAY or each.letter not in relaxed)
 
 
 def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials, stuck: Stuck) -> Found:
@@ -301,7 +301,7 @@ def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     """Changes of the same constraint that keep it hard."""
     if ladder.family != SCHEDULE_ANYWAY:
         return ()
-    same = [each for each in ladders if each is not ladder and each.subject == ladder.subject]
+    same = [each for each in ladders if each is not ladder and each.letter == ladder.letter]
     return sorted(same, key=lambda each: each.least.cost)
 
 

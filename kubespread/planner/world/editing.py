@@ -78,7 +78,7 @@ def _change_nodes(world: World, edit: NodeEdit) -> None:
     change = change_nodes(edit, objects.objects)
     before = {name: objects.objects[objects.index[name]] for name in change.replaced}
     for note in change.notes:
-        world.happenings.note(note)
+        world.happenings.note(note, names_edit=True)
     world.change_nodes(change)
     if isinstance(edit, AddTaint) and edit.taint.effect == NO_EXECUTE:
         _evict_by_taint(world, list(change.replaced))

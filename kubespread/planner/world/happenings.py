@@ -71,11 +71,11 @@ class Happenings:
     """Whether a controller deleted some of several equal pods."""
     evictions: list[Evicted] = field(default_factory=list)
     """Of nodes that failed, in order."""
-    notes: dict[str, None] = field(default_factory=dict)
-    """What is to be said besides, once."""
+    notes: dict[str, bool] = field(default_factory=dict)
+    """What is to be said besides, once; and whether it names the edit that it is about."""
 
-    def note(self, text: str) -> None:
-        self.notes[text] = None
+    def note(self, text: str, *, names_edit: bool = False) -> None:
+        self.notes[text] = names_edit
 
     def lost_for_good(self) -> Iterator[Gone]:
         return (each for each in self.gone if each.is_lost_for_good)

@@ -23,7 +23,7 @@ def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[s
     ``waited`` are the pods that waited before; of those there is nothing to say.
     """
     happened = world.happenings
-    yield from (note if note.startswith(f"{edit}:") else f"{edit}: {note}" for note in happened.notes)
+    yield from (note if names_edit else f"{edit}: {note}" for note, names_edit in happened.notes.items())
     counts = Counter(gone.why for gone in happened.gone)
     parts = [f"{_pods(count)} {why}" for why, count in sorted(counts.items())]
     if happened.placed:

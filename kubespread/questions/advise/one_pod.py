@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,10 +42,10 @@ _PER_QUESTION, _NODES_PER_MILLISECOND = 2, 400
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """The answer, and the changes it suggests by what it says of them."""
+    """The answer, and the change of each suggestion."""
 
     report: AdviseReport
-    changes: Mapping[str, Change]
+    changes: Sequence[Change] = ()
 
 
 def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile, asker: OnePod) -> Advised:
@@ -55,13 +55,13 @@ def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile,
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         # Nothing is judged then, so nothing tells what could be changed.
-        return Advised(msgspec.structs.replace(report, message=str(error)), {})
+        return Advised(msgspec.structs.replace(report, message=str(error)))
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
-        return Advised(msgspec.structs.replace(report, fitting=fitting), {})
+        return Advised(msgspec.structs.replace(report, fitting=fitting))
     report = msgspec.structs.replace(report, message=evaluation.message)
     if evaluation.error is None and (placed := asker.by_preemption(pod)) is not None:
-        return Advised(msgspec.structs.replace(report, victims=placed.victims), {})
+        return Advised(msgspec.structs.replace(report, victims=placed.victims))
     return advised(report, Stuck(evaluation, profile.version), asker)
 
 

@@ -50,8 +50,8 @@ def with_patches(advised: Advised, asked: Resolved, settings: Sequence[str], nam
         return report
     patched = _patched(asked, name)
     enough = tuple(
-        _with_patch(each, advised.changes[each.change], patched, settings, asked.snapshot)
-        for each in report.advice.enough
+        _with_patch(each, change, patched, settings, asked.snapshot)
+        for each, change in zip(report.advice.enough, advised.changes, strict=True)
     )
     return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=enough))
 

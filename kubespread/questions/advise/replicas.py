@@ -159,11 +159,11 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
         admission=tuple(question.admission),
     )
     if placed >= replicas.replicas:
-        return Advised(report, {})
+        return Advised(report)
     evaluation = outcome.unplaced or _evaluation(posed, question)
     stopped = outcome.stopped or question.refusal
     if evaluation is None or not question.replicas:
-        return Advised(msgspec.structs.replace(report, message=stopped), {})
+        return Advised(msgspec.structs.replace(report, message=stopped))
     report = msgspec.structs.replace(report, message=stopped)
     in_free_room = None if placed or question.played is not None else replicas.replicas
     stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)

@@ -141,19 +141,15 @@ def _advice(advice: Advice | None) -> Iterator[str]:
         return
     shown, told = list[Suggestion](), set[str]()
     for each in advice.enough:
-        if each.family != SCHEDULE_ANYWAY or _letter(each) not in told:
+        if each.family != SCHEDULE_ANYWAY or told.isdisjoint(each.constraints):
             shown.append(each)
-            told.add(_letter(each))
+            told.update(each.constraints)
     if shown:
         first, *others = shown
         listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
         yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes:,})' for each in others)])}"
     if said := " · ".join(not_enough(advice)):
         yield f"Not enough: {said}"
-
-
-def _letter(suggestion: Suggestion) -> str:
-    return suggestion.change.partition(" ")[0]
 
 
 def _sampling(report: ExplainReport) -> str | None:

@@ -24,7 +24,8 @@ def max_skews(stuck: Stuck) -> Iterator[Ladder]:
 
         def change(place: int, own: OwnConstraint = own, skews: Sequence[int] = skews, now: int = now) -> Change:
             skew = skews[place]
-            return Change(MAX_SKEW, f"{own.letter} maxSkew {skew}", 10 * (skew - now), (f"maxSkew[{own.key}]={skew}",))
+            settings = (f"maxSkew[{own.key}]={skew}",)
+            return Change(MAX_SKEW, f"maxSkew {skew}", 10 * (skew - now), settings, letter=own.letter)
 
         if skews:
             yield Ladder(MAX_SKEW, f"{own.letter} maxSkew up to {skews[-1]}", len(skews), change, own.letter)
@@ -50,9 +51,8 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
         now = {"nodeTaintsPolicy": constraint.honors_taints, "nodeAffinityPolicy": constraint.honors_affinity}
         for name, honors in now.items():
             policy = "Ignore" if honors else "Honor"
-            said = f"{own.letter} {name} {policy}"
-            change = Change(POLICY, said, 15, (f"{name}[{own.key}]={policy}",))
-            yield Ladder.of(change, said, own.letter)
+            change = Change(POLICY, f"{name} {policy}", 15, (f"{name}[{own.key}]={policy}",), letter=own.letter)
+            yield Ladder.of(change, change.said)
 
 
 def min_domains(stuck: Stuck) -> Iterator[Ladder]:
@@ -65,8 +65,7 @@ def min_domains(stuck: Stuck) -> Iterator[Ladder]:
 
         def change(place: int, own: OwnConstraint = own, now: int = now) -> Change:
             fewer = now - 1 - place
-            said = f"{own.letter} minDomains {fewer}"
-            return Change(MIN_DOMAINS, said, 9, (f"minDomains[{own.key}]={fewer}",))
+            return Change(MIN_DOMAINS, f"minDomains {fewer}", 9, (f"minDomains[{own.key}]={fewer}",), letter=own.letter)
 
         if now > 1:
             yield Ladder(MIN_DOMAINS, f"{own.letter} minDomains down to 1", now - 1, change, own.letter)
@@ -77,5 +76,5 @@ def relaxed(stuck: Stuck) -> Iterator[Ladder]:
     for own in stuck.own_constraints:
         dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
         settings = (*dropped, f"whenUnsatisfiable[{own.key}]=ScheduleAnyway")
-        change = Change(SCHEDULE_ANYWAY, f"{own.letter} ScheduleAnyway", 50, settings)
-        yield Ladder.of(change, f"relaxing {own.letter}", own.letter)
+        change = Change(SCHEDULE_ANYWAY, "ScheduleAnyway", 50, settings, letter=own.letter)
+        yield Ladder.of(change, f"relaxing {own.letter}")
