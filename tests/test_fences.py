@@ -27,12 +27,12 @@ ROOMS: dict[str, set[str]] = {
         "reports",
         "snapshot.edits",
         "snapshot.topology_keys",
-        "node_groups.types",
+        "node_groups.groups",
         "scenario.types",
     },
     # A rule says what it finds as the report has it.
     "lint": {"controllers", "planner", "reports", "scheduler", "kube", "snapshot.edits", "questions.check.report"},
-    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.types"},
+    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},

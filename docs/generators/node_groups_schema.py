@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubespread.node_groups.reading import API_VERSION, KIND
+from kubespread.node_groups.file import API_VERSION, KIND
 
 
 def schema() -> dict[str, Any]:

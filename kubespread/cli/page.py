@@ -41,7 +41,7 @@ def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, sched
     if path is None:
         return
     import kubespread
-    from kubespread.snapshot.replacing import replacing
+    from kubespread.snapshot.atomic_file import replacing
     from kubespread.views.page.writing import write_page as page
 
     drawn: kubespread.TopologyMap | None = None

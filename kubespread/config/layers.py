@@ -56,7 +56,7 @@ def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
     for path in (_project_file(), _user_file(environment)):
         if path is not None and _is_file(path):
             # Imported here because most runs have no such file.
-            from kubespread.config.reading import read_settings
+            from kubespread.config.file import read_settings
 
             yield read_settings(path)
 

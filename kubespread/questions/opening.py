@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
-from kubespread.snapshot.files.loading import load as load_files
+from kubespread.snapshot.files.reader import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from kubespread.snapshot.live.connection import Progress
     from kubespread.snapshot.live.kubeconfig import Access
-    from kubespread.snapshot.live.loading import Progress
 
 _DEFAULT = Scheduler()
 
@@ -33,8 +33,8 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
     Raises SnapshotError, ManifestError and UsageError.
     """
     # TLS and threads, which nobody with a file should wait for.
+    from kubespread.snapshot.live.connection import load_cluster
     from kubespread.snapshot.live.kubeconfig import Access
-    from kubespread.snapshot.live.loading import load_cluster
 
     return load_cluster(access or Access(), on_progress)
 

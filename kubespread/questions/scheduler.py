@@ -16,8 +16,8 @@ from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.scheduler.profile.decoding import ConfigurationError
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys

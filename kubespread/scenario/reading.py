@@ -10,12 +10,11 @@ from typing import Any
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.names import dns_label_faults
 from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.mistaken import mistaken_text
 from kubespread.manifest.objects import describe
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents
-from kubespread.node_groups.types import Autoscaler
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, mistaken_text, read_text_bytes, text_bytes
+from kubespread.node_groups.groups import Autoscaler
 from kubespread.scenario.faults import Faults
 from kubespread.scenario.shapes import AT_ONCE, METADATA, READINESS, SCENARIO, SPEC
 from kubespread.scenario.steps import Reader

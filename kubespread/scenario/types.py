@@ -7,7 +7,7 @@ from typing import Any
 
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.node_groups.types import Autoscaler
+from kubespread.node_groups.groups import Autoscaler
 from kubespread.snapshot.edits.types import Edit, Target
 
 API_VERSION = "kubespread.dev/v1alpha1"

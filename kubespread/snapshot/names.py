@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kubespread.snapshot.remembering import cache_folder, recalled, remember
+from kubespread.snapshot.cache import cache_folder, recalled, remember
 
 _FORM = 2
 """Counts the forms that what is remembered has had: that of another release is read anew."""
@@ -85,7 +85,7 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     if known is not None and (known.form, known.path, known.size, known.modified) == asked:
         return known.names
     # Imported here because what is remembered has to be there at once.
-    from kubespread.snapshot.files.naming import read_names
+    from kubespread.snapshot.files.object_names import read_names
 
     names = read_names(str(file))
     # What was written just now may be written again at what the file system takes for the same time.

@@ -18,9 +18,9 @@ from kubespread.escaping import json_escaped
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.manifest.reading import STDIN
+from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
-from kubespread.snapshot.replacing import replacing
+from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.snapshot.live.connection import load_cluster
 from kubespread.snapshot.live.kubeconfig import Access
-from kubespread.snapshot.live.loading import load_cluster
 from tests.api.server import FakeApi
 from tests.builders import Data
 

@@ -11,8 +11,8 @@ import pytest
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MAX_DEPTH, MalformedError
-from kubespread.manifest.reading import read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents, read_objects
+from kubespread.manifest.text import read_text_bytes, text_bytes
 
 LIMIT = 2**20
 TEXT = "name: é\n"
@@ -35,6 +35,11 @@ def test_text(case: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(ENCODINGS[case])
     assert read_text_bytes(str(file), LIMIT).decode() == TEXT
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(OSError, match="null byte"):
+        read_text_bytes("/\0", LIMIT)
 
 
 NOT_TEXT = {

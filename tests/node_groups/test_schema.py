@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generators.node_groups_schema import schema
-from kubespread.node_groups.reading import NodeGroupFields
+from kubespread.node_groups.file import NodeGroupFields
 from tests.cli.support import FIXTURES
 
 HEAD = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "NodeGroups"}

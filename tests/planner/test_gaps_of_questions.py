@@ -13,7 +13,7 @@ import pytest
 import kubespread
 from kubespread import Side, Snapshot
 from kubespread.kube.api.kinds import KEPT
-from kubespread.snapshot.files.loading import LIST_COMMAND
+from kubespread.snapshot.files.reader import LIST_COMMAND
 from tests.builders import (
     DRIVER,
     Data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.autoscaling.scaling_up import scale_up
 from kubespread.planner.autoscaling.templates import zone_groups

@@ -178,7 +178,7 @@ def test_an_odd_file_is_read_all_the_same(case: str, tmp_path: Path) -> None:
 def test_pieces_of_any_size_are_the_same_text(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks that end anywhere, windows smaller than an object: what is read does not depend on how it came."""
     rng = random.Random(seed)
-    monkeypatch.setattr("kubespread.manifest.reading._CHUNK", rng.choice([3, 7, 64, 300]))
+    monkeypatch.setattr("kubespread.manifest.text._CHUNK", rng.choice([3, 7, 64, 300]))
     monkeypatch.setattr("kubespread.manifest.json_stream._WINDOW", rng.choice([1, 50, 1000]))
     monkeypatch.setattr("kubespread.manifest.stream._MAX_BYTES_FOR_LINES", rng.choice([10, 10**6]))
     expected: Any = kubespread.Snapshot.from_objects(OBJECTS)

@@ -17,8 +17,8 @@ import pytest
 import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.kube.api.scheduling import GangSchedulingPolicy, PodGroup
+from kubespread.snapshot.live.connection import load_cluster
 from kubespread.snapshot.live.kubeconfig import Access
-from kubespread.snapshot.live.loading import load_cluster
 from kubespread.snapshot.live.resources import RESOURCES, SCHEDULING_GROUP, path_of
 from tests.api.client import read, refused
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
@@ -530,7 +530,7 @@ def test_inside_a_cluster_the_service_account_is_used(
     (tmp_path / "ca.crt").write_bytes(server.ca)
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(_written(tmp_path / "token", "mine")))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setattr("kubespread.snapshot.live.loading._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
+    monkeypatch.setattr("kubespread.snapshot.live.connection._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
     server.faults.append(
         lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized")
     )

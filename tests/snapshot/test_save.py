@@ -17,7 +17,7 @@ import pytest
 
 import kubespread
 from kubespread.kube.api.workloads import Deployment
-from kubespread.snapshot import replacing
+from kubespread.snapshot import atomic_file
 from kubespread.snapshot.save import save
 from kubespread.snapshot.snapshot import Origin
 from tests.builders import Data, hosts, node, owned_by, owner, pod
@@ -237,7 +237,7 @@ def test_what_cannot_be_finished_leaves_the_old_file(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if not unnamed:
-        monkeypatch.setattr(replacing, "_UNNAMED", 0)
+        monkeypatch.setattr(atomic_file, "_UNNAMED", 0)
     monkeypatch.setattr(*((Path, "replace", full) if failing == "replace" else (os, failing, full)))
     target = tmp_path / "saved.json"
     target.write_text("old")
@@ -247,7 +247,7 @@ def test_what_cannot_be_finished_leaves_the_old_file(
 
 
 def test_a_file_system_that_knows_only_files_with_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replacing, "_UNNAMED", 0)
+    monkeypatch.setattr(atomic_file, "_UNNAMED", 0)
     snapshot = kubespread.load(CLUSTER)
     assert saved(snapshot, tmp_path / "saved.json").nodes == snapshot.nodes
     assert [path.name for path in tmp_path.iterdir()] == ["saved.json"]

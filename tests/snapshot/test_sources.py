@@ -19,7 +19,7 @@ import yaml
 
 import kubespread
 from kubespread.kube.api.core import Service
-from kubespread.manifest import reading
+from kubespread.manifest import text as text_file
 from kubespread.snapshot.files import entries
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
@@ -166,7 +166,7 @@ LOGS = """==== START logs for container main of pod default/p0 ====
 @pytest.mark.parametrize("at_once", [True, False], ids=["whole", "in tiny pieces"])
 def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not at_once:
-        monkeypatch.setattr("kubespread.manifest.reading._CHUNK", 7)
+        monkeypatch.setattr("kubespread.manifest.text._CHUNK", 7)
     text = "\n".join([typed(NODES), typed(PODS), LOGS + LOGS + typed(SERVICES), LOGS])
     path = tmp_path / "dump.txt"
     path.write_bytes(text.encode("latin-1"))
@@ -298,14 +298,14 @@ def test_a_file_that_is_written_to_while_it_is_read(
     path.write_text(typed(NODES))
     if packing == "tar":
         path = as_tar({"cluster.json": typed(NODES)}, tmp_path, "w")
-    checked = reading._checked
+    checked = text_file._checked
 
     def meanwhile(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
         for chunk in checked(chunks, limit):
             os.truncate(path, size)
             yield chunk
 
-    monkeypatch.setattr(reading, "_checked", meanwhile)
+    monkeypatch.setattr(text_file, "_checked", meanwhile)
     with pytest.raises(
         kubespread.KubespreadError,
         match=f"^{path}: it was written to while it was read; try again when it is complete$",

@@ -16,8 +16,8 @@ import kubespread
 from kubespread.kube.api.autoscaling import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
-from kubespread.node_groups.choosing import node_pool_group
-from kubespread.node_groups.types import NodeGroup
+from kubespread.node_groups.cluster import node_pool_group
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.planner.autoscaling import karpenter
 from kubespread.planner.autoscaling.templates import zone_groups
 from kubespread.planner.world.world import World

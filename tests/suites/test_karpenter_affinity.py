@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.node_groups.types import NodeGroup
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.planner.world.world import World
 from tests.builders import taint
 from tests.planner.autoscaling.clusters import HOSTNAME, ZONE

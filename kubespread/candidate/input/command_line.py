@@ -14,7 +14,7 @@ from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind, kind_called
 from kubespread.kube.versions import KubeVersion
-from kubespread.manifest.reading import STDIN
+from kubespread.manifest.text import STDIN
 
 _CHOOSING = Choosing()
 

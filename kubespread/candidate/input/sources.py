@@ -25,7 +25,7 @@ from kubespread.kube.api.kinds import READ
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
-from kubespread.manifest.reading import STDIN
+from kubespread.manifest.text import STDIN
 from kubespread.snapshot.snapshot import Snapshot
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference

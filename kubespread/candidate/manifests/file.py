@@ -16,11 +16,10 @@ from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creato
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.mistaken import mistaken_text
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.manifest.stream import objects_in, read_objects
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes
 
 OBJECT_NAME = "<object>"
 """In the place of a file's name, for an object at hand."""

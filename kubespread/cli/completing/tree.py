@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubespread import __version__
-from kubespread.snapshot.remembering import cache_folder, recalled, remember
+from kubespread.snapshot.cache import cache_folder, recalled, remember
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):

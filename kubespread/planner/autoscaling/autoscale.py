@@ -8,7 +8,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling import cluster_autoscaler, karpenter
 from kubespread.planner.autoscaling.least import Search, unfit
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups

@@ -17,7 +17,7 @@ from kubespread.lint.engine import check as check_all
 from kubespread.lint.registry import RULES
 from kubespread.lint.selection import rule_called, selected, unknown_codes
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.planner.advise.change import Change
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
@@ -26,8 +26,8 @@ from kubespread.questions.patches import commands_for
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 

@@ -14,7 +14,7 @@ from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
-from kubespread.manifest.reading import display_name
+from kubespread.manifest.text import display_name
 from kubespread.planner.skew import skew_of
 from kubespread.questions.asked_cluster import cluster_reference
 from kubespread.questions.choosing import given_pods

@@ -13,7 +13,7 @@ from kubespread.candidate.input.sources import Choosing, PodGiven
 from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.node_groups.types import Autoscaler
+from kubespread.node_groups.groups import Autoscaler
 from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import MAX_RUNS, Manner, Ties
 from kubespread.planner.world.pod_book import key_of

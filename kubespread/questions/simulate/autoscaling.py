@@ -16,9 +16,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.node_groups.choosing import groups_of_cluster
-from kubespread.node_groups.reading import read_node_groups
-from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.node_groups.cluster import groups_of_cluster
+from kubespread.node_groups.file import read_node_groups
+from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import PREEMPTED

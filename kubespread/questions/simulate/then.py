@@ -13,7 +13,7 @@ from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.settings import parse_settings
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.reading import STDIN
+from kubespread.manifest.text import STDIN
 from kubespread.questions.editing import edited
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport

@@ -14,8 +14,8 @@ from kubespread.kube.api.unknown_fields import unknown_fields
 from kubespread.kube.validation.nodes import node_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.manifest.stream import read_objects
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 

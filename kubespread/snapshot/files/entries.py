@@ -15,7 +15,7 @@ from typing import IO
 
 from kubespread.errors import SnapshotError
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary, unchanged
+from kubespread.manifest.text import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary, unchanged
 
 SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 MAX_ENTRIES = 1_000_000

@@ -1,26 +1,29 @@
 """Which cluster, as whom: kubeconfig files merged and overridden as kubectl does it, and never written to.
 
+What is wrong with one is said field by field without ever repeating a value: it may be a credential.
+
 Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
 from kubespread.manifest.stream import read_documents
-from kubespread.snapshot.live.kubeconfig_faults import ENTRIES, faults
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, read_text_bytes
 from kubespread.snapshot.live.parallel import within
 from kubespread.snapshot.live.redaction import shown_url
-from kubespread.snapshot.live.urls import PROXY_SCHEMES, SERVER_SCHEMES, url_fault
 
 Data = dict[str, Any]
 
@@ -227,3 +230,147 @@ def _named(config: Data, kind: str, name: str) -> Data:
 
 def _known(config: Data, kind: str) -> str:
     return ", ".join(sorted(config[kind])) or "none"
+
+
+SERVER_SCHEMES = ("http", "https")
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+_HOST = re.compile(r"[0-9a-z_-]{1,63}(?:\.[0-9a-z_-]{1,63})*\.?|[0-9a-f:.]+(?:%[0-9a-z_.-]+)?", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
+
+
+def url_fault(url: str, schemes: Collection[str]) -> str:
+    """Why nothing can be asked at ``url``, without any part of it that may be secret; empty when it can."""
+    if _UNPRINTABLE.search(url):
+        return "it holds a space, a control character or one that is not ASCII"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "its host or port is invalid"
+    if parts.scheme.lower() not in schemes:
+        return f"expected {' or '.join(f'{scheme}://' for scheme in schemes)}"
+    if not host or not _HOST.fullmatch(host):
+        return "it names no host" if not host else "its host is invalid"
+    if port == 0:
+        return "its port is 0"
+    return "it has a query or fragment" if parts.query or parts.fragment else ""
+
+
+ENTRIES = {"clusters": "cluster", "contexts": "context", "users": "user"}
+"""The lists of a kubeconfig, and what each of their entries holds under."""
+
+_STRING_FIELDS = {
+    "clusters": ("server", "certificate-authority", "tls-server-name", "proxy-url"),
+    "contexts": ("cluster", "user", "namespace"),
+    "users": ("client-certificate", "client-key", "token", "tokenFile", "username", "password", "as"),
+}
+_DATA_FIELDS = {
+    "clusters": ("certificate-authority-data",),
+    "contexts": (),
+    "users": ("client-certificate-data", "client-key-data"),
+}
+_PLUGIN_STRINGS = ("apiVersion", "command", "installHint", "interactiveMode")
+
+Check = Callable[[Any], str]
+
+
+def faults(config: Any) -> Iterator[tuple[str, str]]:
+    """The path and the message of each field that is not what it must be, as far as fields are read."""
+    if not isinstance(config, dict):
+        yield "", f"expected a kubeconfig, found {_type_of(config)}"
+        return
+    yield from _fields(config, "", {"current-context": _string})
+    for kind, singular in ENTRIES.items():
+        entries = config.get(kind) or []
+        if not isinstance(entries, list):
+            yield kind, f"expected a list, found {_type_of(entries)}"
+            continue
+        for position, entry in enumerate(entries):
+            place = f"{kind}[{position}]"
+            if (
+                not isinstance(entry, dict)
+                or not isinstance(entry.get("name"), str)
+                or not isinstance(entry.get(singular) or {}, dict)
+            ):
+                yield place, "expected an object with a name"
+                continue
+            content = entry.get(singular) or {}
+            yield from _fields(content, f"{place}.{singular}.", _CHECKS[kind])
+            if isinstance(content.get("exec"), dict):
+                yield from _fields(content["exec"], f"{place}.{singular}.exec.", _PLUGIN_CHECKS)
+
+
+def _fields(content: dict[str, Any], place: str, checks: dict[str, Check]) -> Iterator[tuple[str, str]]:
+    for field, check in checks.items():
+        value = content.get(field)
+        if value is not None and (fault := check(value)):
+            yield f"{place}{field}", fault
+
+
+def _string(value: Any) -> str:
+    return "" if isinstance(value, str) else f"expected a string, found {_type_of(value)}"
+
+
+def _boolean(value: Any) -> str:
+    return "" if isinstance(value, bool) else f"expected true or false, found {_type_of(value)}"
+
+
+def _object(value: Any) -> str:
+    return "" if isinstance(value, dict) else f"expected an object, found {_type_of(value)}"
+
+
+def _strings(value: Any) -> str:
+    if not isinstance(value, list):
+        return f"expected a list of strings, found {_type_of(value)}"
+    return next(
+        (f"expected a list of strings, found {_type_of(item)} in it" for item in value if not isinstance(item, str)), ""
+    )
+
+
+def _variables(value: Any) -> str:
+    def is_variable(item: Any) -> bool:
+        return isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("value") or "", str)
+
+    return (
+        ""
+        if isinstance(value, list) and all(map(is_variable, value))
+        else "expected a list of objects with name and value"
+    )
+
+
+def _base64(value: Any) -> str:
+    if fault := _string(value):
+        return fault
+    try:
+        # Line breaks are skipped, as Go's decoder does.
+        base64.b64decode("".join(value.split("\n")).replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError):
+        return "not base64"
+    return ""
+
+
+def _type_of(value: Any) -> str:
+    match value:
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+    return "null" if value is None else "an object"
+
+
+_CHECKS: dict[str, dict[str, Check]] = {
+    kind: {**dict.fromkeys(_STRING_FIELDS[kind], _string), **dict.fromkeys(_DATA_FIELDS[kind], _base64)}
+    for kind in ENTRIES
+}
+_CHECKS["clusters"]["insecure-skip-tls-verify"] = _boolean
+_CHECKS["users"] |= {"as-groups": _strings, "exec": _object, "auth-provider": _object}
+_PLUGIN_CHECKS: dict[str, Check] = {
+    **dict.fromkeys(_PLUGIN_STRINGS, _string),
+    "args": _strings,
+    "env": _variables,
+    "provideClusterInfo": _boolean,
+}

@@ -13,8 +13,8 @@ from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_CLUSTER_BYTES
 from kubespread.manifest.stream import read_objects
+from kubespread.manifest.text import MAX_CLUSTER_BYTES
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.redaction import without_secrets
 from kubespread.snapshot.live.resources import field_selector, path_of

@@ -21,11 +21,10 @@ from kubespread.snapshot.live.credentials import (
     remember_secrets,
     remember_user_info,
 )
-from kubespread.snapshot.live.kubeconfig import Access, Target, read_small
+from kubespread.snapshot.live.kubeconfig import PROXY_SCHEMES, Access, Target, read_small, url_fault
 from kubespread.snapshot.live.parallel import within
 from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
-from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
 
 _NO_SUCH_CLUSTER = (
     "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"

@@ -19,8 +19,8 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.manifest.stream import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     DEFAULT_PROTECTIONS,

@@ -1,10 +1,15 @@
-"""Text from a file, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk, always bounded."""
+"""Text from a file, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk, always bounded.
+
+Texts that are no manifests are recognized once they could not be read.
+"""
 
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
+import re
 import stat
 import sys
 import zlib
@@ -15,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from kubespread.errors import Fault
 from kubespread.escaping import escaped
 from kubespread.manifest.parts import MalformedError
 
@@ -45,7 +51,11 @@ def text_bytes(raw: bytes, limit: int) -> bytes:
 def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
     """The file at ``path``, or standard input, which stays open. Raises OSError and MalformedError."""
     if path != STDIN:
-        return Path(path).open("rb")
+        try:
+            return Path(path).open("rb")
+        except ValueError as error:
+            # No file can be called so: there is a NUL in it.
+            raise OSError(errno.EINVAL, str(error)) from error
     if sys.stdin is None:
         raise MalformedError("standard input is closed")
     return nullcontext(sys.stdin.buffer)
@@ -163,3 +173,23 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, offset: int, *, fi
     except UnicodeDecodeError as error:
         found = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
         raise MalformedError(f"not UTF-8 text ({found}): expected YAML or JSON") from error
+
+
+# What is looked for, and what to say of it; the line is that of the last character found.
+_MISTAKES = (
+    (re.compile(rb"\{\{"), "a Helm template, not a manifest: pipe `helm template` into kubespread"),
+    (
+        re.compile(rb"\A\s*^(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*$", re.MULTILINE),
+        "the table that `kubectl get` prints: add -o yaml to it",
+    ),
+    (re.compile(rb"^<{7} ", re.MULTILINE), "a merge conflict that is not resolved"),
+    (re.compile(rb"^ *\t\s*\S", re.MULTILINE), "indented with a tab: YAML takes spaces only"),
+)
+
+
+def mistaken_text(text: bytes) -> Fault | None:
+    """What a text is that cannot be read as objects; None where nothing is known of it."""
+    for pattern, message in _MISTAKES:
+        if match := pattern.search(text):
+            return Fault(message, line=text.count(b"\n", 0, match.end()) + 1)
+    return None

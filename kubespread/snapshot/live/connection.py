@@ -14,7 +14,7 @@ import msgspec
 
 from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.kinds import Kind
-from kubespread.snapshot.files.loading import collector_paused
+from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.live.pages import Listed, list_all

@@ -10,8 +10,8 @@ import pytest
 import kubespread
 from kubespread.errors import UsageError
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
-from kubespread.node_groups.choosing import groups_of_cluster
-from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.node_groups.cluster import groups_of_cluster
+from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, pod, taint
 from tests.planner.autoscaling.clusters import ZONE, machine

@@ -9,11 +9,11 @@ import msgspec
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.kinds import REFERABLE, pod_creator
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.reading import MAX_CLUSTER_BYTES, text_chunks
 from kubespread.manifest.stream import read_objects
+from kubespread.manifest.text import MAX_CLUSTER_BYTES, text_chunks
 from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import entries
-from kubespread.snapshot.files.loading import collector_paused
+from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.names import Names
 from kubespread.snapshot.snapshot import STAMP
 

@@ -47,7 +47,7 @@ def recalled(file: Path, form: type[T]) -> T | None:
 def remember(file: Path, content: bytes) -> None:
     """Write what the user alone may read; a cache that cannot be written is done without."""
     # Imported here because most questions are answered from what is there.
-    from kubespread.snapshot.replacing import replacing
+    from kubespread.snapshot.atomic_file import replacing
 
     with suppress(OSError):
         if file.is_symlink() or (file.exists() and not file.is_file()):

@@ -11,8 +11,8 @@ from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import KEPT
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
 from kubespread.manifest.stream import read_objects
+from kubespread.manifest.text import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
 from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name

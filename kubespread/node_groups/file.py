@@ -18,8 +18,8 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.names import label_value_faults, subdomain_faults
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import describe
-from kubespread.manifest.reading import STDIN, display_name
-from kubespread.node_groups.types import NodeGroup
+from kubespread.manifest.text import STDIN, display_name
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.snapshot.edits.template_file import checked_node, is_file, only_object, read_template
 
 API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"

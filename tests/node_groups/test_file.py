@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubespread.errors import ManifestError
-from kubespread.node_groups.reading import read_node_groups
+from kubespread.node_groups.file import read_node_groups
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: NodeGroups\n"
 NODE = """apiVersion: v1

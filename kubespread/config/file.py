@@ -11,8 +11,8 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import describe
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import STDIN, read_text_bytes
 from kubespread.manifest.stream import read_documents
+from kubespread.manifest.text import STDIN, read_text_bytes
 
 _MAX_BYTES = 2**20
 BOTH = "snapshot and context both name the cluster: leave one out"
