@@ -16,7 +16,7 @@ from bench.workloads import running
 from kubespread import Scheduler, Snapshot
 from kubespread.planner.world.editing import apply
 from kubespread.questions.worlds import world_of
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 
 WORKLOADS = 1_000
 _ZONE = "topology.kubernetes.io/zone"

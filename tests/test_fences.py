@@ -28,7 +28,6 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.edits",
         "snapshot.topology_keys",
         "node_groups.groups",
-        "scenario.types",
     },
     # A rule says what it finds as the report has it.
     "lint": {"controllers", "planner", "reports", "scheduler", "kube", "snapshot.edits", "questions.check.report"},

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.scenario.shapes import (
+from kubespread.scenario.types import (
+    API_VERSION,
     AT_ONCE,
     BESIDE_STEP,
     IN_LIST,
+    KIND,
     METADATA,
     READINESS,
     SCENARIO,
     SPEC,
-    STEPS,
-    Field,
-    Fields,
-    Holds,
-    StepShape,
 )
-from kubespread.scenario.types import API_VERSION, KIND
-from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
+from kubespread.scenario.verbs import STEPS, VERBS
+from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
 _TEXT = {"type": "string", "minLength": 1}
 _TYPES: Mapping[Holds, dict[str, Any]] = {
@@ -55,8 +52,8 @@ def schema() -> dict[str, Any]:
 
 
 def _step() -> dict[str, Any]:
-    keys: dict[str, Any] = {key: _shape(shape) for key, shape in STEPS.items()}
-    keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in EDIT_VERBS if verb not in STEPS}
+    keys: dict[str, Any] = {key: _shape(verb) for key, verb in STEPS.items()}
+    keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in VERBS if verb not in STEPS}
     beside = _object(BESIDE_STEP)["properties"]
     one_key = [{"required": [key]} for key in keys]
     readiness_only = {
@@ -72,11 +69,12 @@ def _step() -> dict[str, Any]:
     return {"anyOf": [{**_TEXT, "description": "A step on one line."}, step]}
 
 
-def _shape(shape: StepShape) -> dict[str, Any]:
-    forms = [{**_TEXT, "description": shape.short}, _object(shape.fields)]
-    if IN_LIST in shape.fields:
+def _shape(verb: type[Verb]) -> dict[str, Any]:
+    form = verb.form
+    forms = [{**_TEXT, "description": form.text}, _object(form.fields)]
+    if IN_LIST in form.fields:
         forms.append(_TYPES[Holds.TEXTS])
-    return {"description": shape.help, "anyOf": forms}
+    return {"description": verb.help(), "anyOf": forms}
 
 
 def _object(fields: Fields) -> dict[str, Any]:

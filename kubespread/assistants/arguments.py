@@ -20,8 +20,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions
 from kubespread.scenario.text import parse_step
-from kubespread.scenario.types import Apply, Scenario, Step
-from kubespread.snapshot.edits.text import parse
+from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.verbs import Apply
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
 
 Text = Annotated[str, Meta(min_length=1)]

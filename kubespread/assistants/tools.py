@@ -13,7 +13,7 @@ from kubespread.assistants.bounding import bounded
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.reports.parts import Report
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -31,7 +31,7 @@ def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet
     """
     if is_needed or not isinstance(options, OptionalClusterOptions) or options.is_named:
         return open_cluster(options, quiet=quiet)
-    edits = (f"--{text.partition(' ')[0]}" for text in options.texts())
+    edits = (f"--{verb}" for verb, _ in options.typed())
     for option in (*edits, *options.reaching()):
         raise UsageError(f"{option} is for a cluster: name one with -S, --context or --live")
     return None

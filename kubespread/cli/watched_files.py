@@ -45,18 +45,18 @@ def _of_kustomization(directory: str) -> Iterator[Path]:
 
 def _new_nodes(edits: Iterable[str]) -> Iterator[str]:
     """The manifests of nodes that are added."""
-    from kubespread.snapshot.edits.text import parse
-    from kubespread.snapshot.edits.types import AddNode
+    from kubespread.snapshot.edits.new_nodes import AddNode
 
-    for edit in (parse(f"add-node {text}") for text in edits):
+    for edit in map(AddNode.read, edits):
         if isinstance(edit, AddNode) and edit.manifest is not None:
             yield edit.template
 
 
 def _of_steps(steps: Iterable[str]) -> Iterator[str]:
     """The manifests that steps after a workload roll out or apply."""
-    from kubespread.scenario.short import parse_then
-    from kubespread.scenario.types import Apply, Named, Rollout
+    from kubespread.scenario.text import parse_then
+    from kubespread.scenario.types import Named
+    from kubespread.scenario.verbs import Apply, Rollout
 
     for step in (parse_then(text, Named("Deployment", "any")) for text in steps):
         if isinstance(step.action, Rollout) and step.action.manifest is not None:

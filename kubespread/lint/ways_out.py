@@ -25,7 +25,7 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.check.report import Remedy
 from kubespread.reports.parts import letter
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
 """On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""

@@ -12,7 +12,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.scheduler import Scheduler
-from kubespread.snapshot.edits.types import Edit, Scale
+from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:

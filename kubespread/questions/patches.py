@@ -16,7 +16,9 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner import kubectl
 from kubespread.planner.advise.change import Change
-from kubespread.snapshot.edits.types import EvictPod, RemoveLabel, RemoveTaint, SetLabel, Uncordon
+from kubespread.snapshot.edits.node_marks import RemoveLabel, RemoveTaint, SetLabel
+from kubespread.snapshot.edits.nodes import Uncordon
+from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -14,8 +14,7 @@ from kubespread.planner.world.applying import exists
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
-from kubespread.scenario.text import named
-from kubespread.scenario.types import Named
+from kubespread.scenario.types import Named, named
 from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -9,7 +9,8 @@ from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import describe
-from kubespread.scenario.shapes import AT_ONCE, Field, Fields, Holds
+from kubespread.scenario.types import AT_ONCE
+from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
 _MAX_NUMBER = 999_999_999
 

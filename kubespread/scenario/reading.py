@@ -16,9 +16,8 @@ from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, mistaken_text, read_text_bytes, text_bytes
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.scenario.faults import Faults
-from kubespread.scenario.shapes import AT_ONCE, METADATA, READINESS, SCENARIO, SPEC
 from kubespread.scenario.steps import Reader
-from kubespread.scenario.types import API_VERSION, KIND, Named, Scenario
+from kubespread.scenario.types import API_VERSION, AT_ONCE, KIND, METADATA, READINESS, SCENARIO, SPEC, Named, Scenario
 
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
 """A scenario as a value or as plain data, its path (``-``: standard input), or its text."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.manifest.objects import describe
 from kubespread.scenario.faults import Faults
-from kubespread.scenario.shapes import BESIDE_STEP, IN_LIST, READINESS, STEPS
-from kubespread.scenario.text import named, parse_step
-from kubespread.scenario.types import Named, Step
-from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
+from kubespread.scenario.text import parse_step, step_of
+from kubespread.scenario.types import BESIDE_STEP, IN_LIST, READINESS, Named, Step, named
+from kubespread.scenario.verbs import STEPS, VERBS
 
-_VERB_OF = {"hard": "fail-hard"}
-_KEYS = (*STEPS, *(verb for verb in EDIT_VERBS if verb not in STEPS))
+T = TypeVar("T")
+_KEYS = (*STEPS, *(verb for verb in VERBS if verb not in STEPS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Reader:
     def step(self, data: Any, path: str) -> Step | None:
         """The step at ``path``, None where it has faults."""
         if isinstance(data, str) and data.strip():
-            return self._parsed(data, path)
+            return self._read(path, lambda: parse_step(data, self.directory))
         if not isinstance(data, Mapping) or not data:
             found = "an empty object" if data == {} else "an empty string" if data == "" else describe(data)
             self.faults.add(path, f"expected a step, an object or a string, found {found}")
@@ -71,40 +70,39 @@ class Reader:
 
     def _unknown(self, path: str, key: str, keys: list[str]) -> None:
         """A field beside the step's key may belong below it."""
-        if len(keys) == 1 and keys[0] in STEPS and key in STEPS[keys[0]].fields:
+        if len(keys) == 1 and keys[0] in STEPS and key in STEPS[keys[0]].form.fields:
             said = f'strict decoding error: unknown field "{path}.{key}", did you mean "{path}.{keys[0]}.{key}"?'
             self.faults.add(f"{path}.{key}", said)
         else:
             self.faults.unknown(f"{path}.{key}", key, dict.fromkeys((*_KEYS, *BESIDE_STEP)))
 
     def _of_key(self, key: str, value: Any, path: str) -> Step | None:
-        shape = STEPS.get(key)
+        verb = STEPS.get(key)
         if isinstance(value, str) and value.strip():
-            return self._parsed(f"{shape.verb if shape is not None else key} {value}", path)
-        if shape is None:
+            word = verb.form.verb if verb is not None else key
+            return self._read(path, lambda: step_of(word, value, self.directory))
+        if verb is None:
             self.faults.add(path, f"expected a string, found {describe(value)}")
             return None
-        if isinstance(value, list) and IN_LIST in shape.fields:
+        form = verb.form
+        if isinstance(value, list) and IN_LIST in form.fields:
             value = {IN_LIST: value}
         if not isinstance(value, Mapping):
-            listed = ", a list of files" if IN_LIST in shape.fields else ""
+            listed = ", a list of files" if IN_LIST in form.fields else ""
             found = "an empty string" if value == "" else describe(value)
-            self.faults.add(path, f"expected {shape.short}{listed} or an object, found {found}")
+            self.faults.add(path, f"expected {form.text}{listed} or an object, found {found}")
             return None
         before = len(self.faults.found)
-        given = self.faults.checked(value, shape.fields, path)
+        given = self.faults.checked(value, form.fields, path)
         if len(self.faults.found) > before:
             return None
-        verb = next((other for name, other in _VERB_OF.items() if given.get(name)), shape.verb)
-        try:
-            return Step(f"{verb} {shape.text(given)}", shape.action(given, self.directory))
-        except KubespreadError as error:
-            self.faults.add_error(path, error)
-            return None
+        action = self._read(path, lambda: verb.of(given, self.directory))
+        return None if action is None else Step(verb.line(given), action)
 
-    def _parsed(self, text: str, path: str) -> Step | None:
+    def _read(self, path: str, read: Callable[[], T]) -> T | None:
+        """What is read at ``path``, None where it is wrong."""
         try:
-            return parse_step(text, self.directory)
+            return read()
         except KubespreadError as error:
             self.faults.add_error(path, error)
             return None

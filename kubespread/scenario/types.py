@@ -1,17 +1,20 @@
-"""A scenario and its steps, as values."""
+"""A scenario and its steps: as values, and the fields of its file besides those of verbs."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any
 
-from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.errors import UsageError
+from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, kind_called
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.snapshot.edits.types import Edit, Target
+from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
 API_VERSION = "kubespread.dev/v1alpha1"
 KIND = "Scenario"
+_NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,58 +37,20 @@ class Named:
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """A workload gets another template; with neither manifest nor settings it is restarted."""
-
-    workload: Named
-    manifest: str | None = None
-    """The path of a file that holds the workload as it is to be."""
-    settings: tuple[str, ...] = ()
-    """Fields to change in it, as ``--set`` has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """A Deployment goes back to the template it had before."""
-
-    workload: Named
-
-
-@dataclass(frozen=True, slots=True)
-class Restore:
-    """Nodes that failed are there again."""
-
-    target: Target
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """Manifests are applied: what is new is created, what runs already is changed to what they say."""
-
-    given: tuple[Any, ...]
-    """Paths of files and directories, or whatever else a workload may be given as."""
-    settings: tuple[str, ...] = ()
-    """Fields to change in each workload, as ``--set`` has them."""
-    replicas: int | None = None
-    name: str | None = None
-    """Which of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upgrade:
-    """Nodes are replaced, batch by batch."""
-
-    target: Target
-    surge: int = 0
-    """How many new nodes there are before old ones are drained."""
-    batch: int = 1
-    """How many are drained at once."""
-    force: bool = False
-    """Whether pods without a controller are evicted too."""
-
-
-Action = Edit | Rollout | Rollback | Restore | Apply | Upgrade
+def named(given: str | Named) -> Named:
+    """``deploy/web`` or ``shop/deploy/web``; what is named already stays as it is. Raises UsageError."""
+    if isinstance(given, Named):
+        return given
+    match = _NAMED.fullmatch(given)
+    if match is None:
+        raise UsageError(f"invalid workload {given!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
+    kind = kind_called(match["kind"])
+    if kind is None:
+        known = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
+        meant = did_you_mean(near_miss(match["kind"], known))
+        listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
+        raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
+    return Named(kind.kind, match["name"], match["namespace"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +59,7 @@ class Step:
 
     text: str
     """As it is written, or would be on one line: ``drain zone=a --ignore-daemonsets``."""
-    action: Action | None = None
+    action: Verb | None = None
     """None where only readiness changes."""
     name: str = ""
     stuck: tuple[Named, ...] = ()
@@ -119,3 +84,33 @@ class Scenario:
     """Who adds nodes for pods that find none, after each step."""
     node_groups: str | None = None
     """A file with the groups that may grow; None for those that the cluster's own objects tell of."""
+
+
+IN_LIST = "files"
+"""The field that a list in the place of a verb's fields is."""
+READINESS: Fields = {
+    "stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready"),
+    "ready": Field(Holds.TEXTS, "workloads whose pods become ready again"),
+}
+BESIDE_STEP: Fields = {"name": Field(Holds.TEXT, "what the step is called"), **READINESS}
+"""The fields that any step may have beside its key."""
+
+SCENARIO: Fields = {
+    "apiVersion": Field(Holds.TEXT, "kubespread.dev/v1alpha1", is_required=True),
+    "kind": Field(Holds.TEXT, "Scenario", is_required=True),
+    "metadata": Field(Holds.OBJECT, "name and namespace"),
+    "spec": Field(Holds.OBJECT, "the steps", is_required=True),
+}
+METADATA: Fields = {
+    "name": Field(Holds.TEXT, "what the scenario is called"),
+    "namespace": Field(Holds.TEXT, "that of names without one"),
+}
+SPEC: Fields = {
+    "steps": Field(Holds.STEPS, "what happens, in this order", is_required=True),
+    "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
+    "autoscaler": Field(Holds.TEXT, "ca or karpenter: who adds nodes for pods that find none"),
+    "nodeGroups": Field(Holds.TEXT, "file with the groups that may grow, by default those that the cluster tells of"),
+    "readiness": Field(Holds.READINESS, "when new pods are ready: atOnce, or which workloads are stuck"),
+}
+AT_ONCE = "atOnce"
+"""The readiness that is the default."""

@@ -26,7 +26,7 @@ from kubespread.manifest.objects import KubernetesObject
 from kubespread.wording import some_of
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.edits.types import Edit
+    from kubespread.snapshot.edits.verb import Edit
 
 STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
@@ -107,7 +107,7 @@ class Snapshot:
         and ManifestError for the manifest of a new node that the API server would refuse.
         """
         # Reads manifests of nodes, with parsers that most snapshots do without.
-        from kubespread.snapshot.edits.text import parse
+        from kubespread.snapshot.edits.registry import parse
 
         parsed = (parse(edit) if isinstance(edit, str) else edit for edit in edits)
         return replace(self, edits=(*self.edits, *parsed))

@@ -69,7 +69,7 @@ def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_without_a_command_line_the_order_is_that_of_the_options() -> None:
     options = EditedClusterOptions(uncordon=["node1"], cordon=["node2", "node3"], drain=["node1"], force=True)
-    assert options.texts() == ["cordon node2", "cordon node3", "uncordon node1", "drain node1 --force"]
+    assert [*map(str, options.edits())] == ["cordon node2", "cordon node3", "uncordon node1", "drain node1 --force"]
 
 
 FAULTS: dict[str, tuple[list[str], str]] = {

@@ -10,7 +10,7 @@ import pytest
 import kubespread
 from kubespread import Side, Snapshot
 from kubespread.reports.parts import QuestionReport
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from tests.builders import hard, hosts, taint
 from tests.planner.world.clusters import deployment
 

@@ -21,7 +21,7 @@ from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.report import RebalancedConstraint
 from kubespread.questions.worlds import world_of
-from kubespread.snapshot.edits.types import EvictPod
+from kubespread.snapshot.edits.pods import EvictPod
 from tests.builders import Data, hard, node, pod, soft
 from tests.planner.world.clusters import budget, deployment, stateful_set
 from tests.property import rolling

@@ -24,7 +24,7 @@ from kubespread.planner.world.world import World
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from tests.builders import Data, hard, node, pod, soft, taint
 from tests.planner.world.clusters import budget, daemon_set, deployment, job, stateful_set
 

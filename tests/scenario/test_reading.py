@@ -12,9 +12,10 @@ from jsonschema import Draft202012Validator
 from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.scenario.reading import read_scenario
-from kubespread.scenario.types import Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
-from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.edits.types import Target
+from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
+from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.target import Target, parse_target
 from tests.builders import node
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +31,6 @@ def scenario(*steps: Any, **spec: Any) -> dict[str, Any]:
         "metadata": {"name": "test"},
         "spec": {"steps": list(steps), **spec},
     }
-
-
-def parse_labels(text: str) -> Target:
-    edit = parse(f"cordon {text}")
-    return edit.target  # type: ignore[union-attr]  # a Cordon
 
 
 STEPS: dict[str, tuple[Any, Step]] = {
@@ -81,7 +77,7 @@ STEPS: dict[str, tuple[Any, Step]] = {
     ),
     "an upgrade": (
         {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "force": True}},
-        Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_labels("pool=a"), 1, 2, force=True)),
+        Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_target("pool=a"), 1, 2, force=True)),
     ),
     "a field whose text would be another thing in a line": (
         {"rollout": {"workload": "deploy/web", "manifest": "v=2.yaml"}},

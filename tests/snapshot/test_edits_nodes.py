@@ -12,10 +12,11 @@ import pytest
 import kubespread
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, NodeCondition, Taint
-from kubespread.snapshot.edits.nodes import NodeChange, change_nodes
+from kubespread.snapshot.edits.nodes import Fail
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
-from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.edits.types import DeletePods, EvictPod, Fail, Scale
+from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, node, pod, taint
 from tests.storage import claim, on_host, volume
@@ -111,7 +112,7 @@ def test_an_edit_that_names_nothing(case: str) -> None:
     edit = parse(text)
     assert not isinstance(edit, Fail | DeletePods | EvictPod | Scale)
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
-        change_nodes(edit, CLUSTER)
+        edit.change(CLUSTER)
 
 
 def test_a_node_without_the_domain_that_screens_leave_out() -> None:
@@ -124,7 +125,7 @@ def changed(text: str, nodes: Sequence[Node] = CLUSTER) -> NodeChange:
     edit = parse(text)
     assert not isinstance(edit, Fail | DeletePods | EvictPod | Scale)
     before = deepcopy(nodes)
-    change = change_nodes(edit, nodes)
+    change = edit.change(nodes)
     assert before == nodes
     return change
 

@@ -13,24 +13,13 @@ import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.selector import parse_selector
-from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.edits.types import (
-    AddNode,
-    AddTaint,
-    Cordon,
-    DeleteNode,
-    DeletePods,
-    Drain,
-    Edit,
-    EvictPod,
-    Fail,
-    RemoveLabel,
-    RemoveTaint,
-    Scale,
-    SetLabel,
-    Target,
-    Uncordon,
-)
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.node_marks import AddTaint, RemoveLabel, RemoveTaint, SetLabel
+from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, Uncordon
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.target import Target
+from kubespread.snapshot.edits.verb import Edit
 
 NODE = Target("node-7")
 ZONE = Target("zone=a", parse_selector("zone=a"))

@@ -13,7 +13,7 @@ from kubespread.cli.options import spelling
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.edits.types import Edit
+    from kubespread.snapshot.edits.verb import Edit
     from kubespread.snapshot.live.kubeconfig import Access
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from kubespread.kube.api.fields import fields_of
-from kubespread.kube.api.kinds import POD_CREATORS
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
@@ -50,6 +49,9 @@ def alternatives(text: str, known: Iterable[str]) -> str:
 
 def workload_type(api_version: str, kind: str) -> str:
     """The type of a kind whose fields are known, also without its apiVersion; empty for any other kind."""
+    # All types of the API, which near misses are found without.
+    from kubespread.kube.api.kinds import POD_CREATORS
+
     row = POD_CREATORS.get(kind)
     return row.kind if row is not None and api_version in ("", row.api_version) else ""
 

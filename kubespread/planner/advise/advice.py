@@ -14,7 +14,7 @@ from kubespread.planner.advise.families.taints import UNTAINT
 from kubespread.planner.advise.search import Found, Trials, combined, search
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.reports.advise import COMBINATION, Advice, Costly, NotEnough, Suggestion
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 _INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})
 """Families of which one change is as good as another."""

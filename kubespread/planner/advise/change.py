@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 _MOST_TOGETHER = 100
 

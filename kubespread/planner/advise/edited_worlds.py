@@ -16,7 +16,8 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
-from kubespread.snapshot.edits.types import AddNode, Edit
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 
 _MOST_KEPT = 64

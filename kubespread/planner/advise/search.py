@@ -16,7 +16,7 @@ from kubespread.planner.advise.candidates import Family
 from kubespread.planner.advise.change import Answer, Asker, Change, Ladder
 from kubespread.planner.advise.families.constraints import SCHEDULE_ANYWAY
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 MOST_EFFORT = 7_500
 """How much asking an answer may take, as `Asker.effort` has it."""

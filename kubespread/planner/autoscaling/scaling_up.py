@@ -11,7 +11,7 @@ from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.world import World
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
-from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange
 
 Additions = Sequence[tuple[ZoneGroup, int]]
 """How many nodes of which groups."""

@@ -18,7 +18,7 @@ from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.store import Store
-from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange
 
 
 def reconcile(world: Store, name: WorkloadName) -> bool:

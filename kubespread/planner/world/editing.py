@@ -27,23 +27,12 @@ from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.rollouts import Rollout
 from kubespread.planner.world.world import World
-from kubespread.snapshot.edits.nodes import change_nodes
-from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import (
-    AddNode,
-    AddTaint,
-    DeletePods,
-    Drain,
-    Edit,
-    EvictPod,
-    Fail,
-    NodeEdit,
-    RemoveLabel,
-    RemoveTaint,
-    Scale,
-    SetLabel,
-    Target,
-)
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.node_marks import AddTaint, NodeLabel, NodeTaint
+from kubespread.snapshot.edits.nodes import Drain, Fail
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.target import Target, nodes_meant
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 
 
@@ -73,9 +62,9 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
     world.settle()
 
 
-def _change_nodes(world: World, edit: NodeEdit) -> None:
+def _change_nodes(world: World, edit: Edit) -> None:
     objects = world.living.nodes
-    change = change_nodes(edit, objects.objects)
+    change = edit.change(objects.objects)
     before = {name: objects.objects[objects.index[name]] for name in change.replaced}
     for note in change.notes:
         world.happenings.note(note, names_edit=True)
@@ -83,7 +72,7 @@ def _change_nodes(world: World, edit: NodeEdit) -> None:
     if isinstance(edit, AddTaint) and edit.taint.effect == NO_EXECUTE:
         _evict_by_taint(world, list(change.replaced))
     # A cordon is nothing to a DaemonSet.
-    if isinstance(edit, AddNode | AddTaint | RemoveTaint | SetLabel | RemoveLabel):
+    if isinstance(edit, AddNode | NodeTaint | NodeLabel):
         follow(world, change, before)
 
 
@@ -162,7 +151,7 @@ def _drain(world: World, edit: Drain) -> None:
         check_drain(world, names, flags)
     except DrainRefusedError as refused:
         raise UsageError(str(refused)) from refused
-    world.change_nodes(change_nodes(edit, world.living.nodes.objects))
+    world.change_nodes(edit.change(world.living.nodes.objects))
     drain(world, names, flags)
 
 

@@ -27,7 +27,7 @@ from kubespread.planner.world.happenings import DELETED, LOST, Evicted
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.store import ABOVE, BELOW
-from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World

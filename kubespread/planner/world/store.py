@@ -43,7 +43,7 @@ from kubespread.planner.world.waiting import Queue, Waiting
 from kubespread.scheduler.cluster.change import Change, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Choice
-from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange
 
 ABOVE = frozenset({"Deployment"})
 BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet"})

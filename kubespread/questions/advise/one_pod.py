@@ -30,7 +30,7 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import Profile
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 NOT_TRIED = (
     "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "

@@ -35,7 +35,7 @@ from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.snapshot.edits.types import Scale
+from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 

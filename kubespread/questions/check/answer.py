@@ -27,7 +27,7 @@ from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.atomic_file import replacing
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 

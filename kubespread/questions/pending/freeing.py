@@ -15,7 +15,7 @@ from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit
 
 RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
 """A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses

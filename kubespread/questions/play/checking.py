@@ -9,39 +9,12 @@ from kubespread.planner.world.applying import exists
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.world import World
 from kubespread.questions.play.steps import Changes
-from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
-from kubespread.snapshot.edits.nodes import change_nodes
+from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.verbs import Apply, Rollback, Rollout
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import (
-    AddNode,
-    AddTaint,
-    Cordon,
-    DeleteNode,
-    Drain,
-    Fail,
-    RemoveLabel,
-    RemoveTaint,
-    Scale,
-    SetLabel,
-    Target,
-    Uncordon,
-)
-
-_BRING_NODES = (AddNode, SetLabel, RemoveLabel, Upgrade)
-"""After one of these there may be nodes and labels that are not there yet."""
-_ABOUT_NODES = (
-    Cordon,
-    Uncordon,
-    Drain,
-    DeleteNode,
-    Fail,
-    AddTaint,
-    RemoveTaint,
-    SetLabel,
-    RemoveLabel,
-    Restore,
-    Upgrade,
-)
+from kubespread.snapshot.edits.verb import OfNodes, Verb
 
 
 def check(world: World, scenario: Scenario, changes: Changes, namespace: str) -> None:
@@ -66,7 +39,7 @@ def check(world: World, scenario: Scenario, changes: Changes, namespace: str) ->
 
 def _check(world: World, step: Step, before: Sequence[Step], changes: Changes, namespace: str) -> None:
     action = step.action
-    if not any(isinstance(each.action, _BRING_NODES) for each in before):
+    if not any(each.action is not None and each.action.brings_nodes for each in before):
         _check_nodes(world, action)
     _check_workloads(world, [*step.stuck, *step.ready, *_named(action)], before, namespace)
     if isinstance(action, Apply):
@@ -75,19 +48,15 @@ def _check(world: World, step: Step, before: Sequence[Step], changes: Changes, n
         changes.rolled_out(world, action, namespace)
 
 
-def _check_nodes(world: World, action: Action | None) -> None:
+def _check_nodes(world: World, action: Verb | None) -> None:
     nodes = world.living.nodes.objects
     if isinstance(action, AddNode):
-        change_nodes(action, nodes)
-    elif (target := _target(action)) is not None:
-        nodes_meant(target, nodes)
+        action.change(nodes)
+    elif isinstance(action, OfNodes):
+        nodes_meant(action.target, nodes)
 
 
-def _target(action: Action | None) -> Target | None:
-    return action.target if isinstance(action, _ABOUT_NODES) else None
-
-
-def _named(action: Action | None) -> Iterator[Named]:
+def _named(action: Verb | None) -> Iterator[Named]:
     if isinstance(action, Rollout | Rollback):
         yield action.workload
     elif isinstance(action, Scale):

@@ -30,7 +30,7 @@ from kubespread.planner.world.world import World
 from kubespread.questions.play.steps import Applied
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
-from kubespread.scenario.types import Apply, Rollout
+from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
 
 _WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())

@@ -5,7 +5,7 @@ Source of the order of events within a step: `World.settle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -31,9 +31,10 @@ from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import Happened, UnmadePods
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
+from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,61 +74,34 @@ class Playing:
 
 
 Told = RolloutReport | UpgradeReport
-Play = Callable[[Playing, Action], Sequence[Told]]
 
 
-def _edit(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Edit)
-    edit(playing.world, step, playing.namespace)
+def _apply(playing: Playing, verb: Verb) -> Sequence[Told | None]:
+    """Raises KubespreadError."""
+    world, changes, namespace = playing.world, playing.changes, playing.namespace
+    match verb:
+        case Edit():
+            edit(world, verb, namespace)
+        case Restore():
+            restore(world, _nodes(world, verb))
+        case Rollout():
+            return [apply_workload(world, changes.rolled_out(world, verb, namespace))]
+        case Rollback():
+            return [rolled_back(world, verb.workload.within(namespace))]
+        case Apply():
+            applied = changes.applied(world, verb, namespace)
+            world.add_objects(applied.objects)
+            for note in applied.notes:
+                world.happenings.note(note)
+            return [apply_workload(world, wanted) for wanted in applied.workloads]
+        case Upgrade():
+            flags = replace(POOL_FLAGS, force=verb.force)
+            return [replace_nodes(world, _nodes(world, verb), verb.surge, verb.batch, flags)]
     return ()
 
 
-def _restore(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Restore)
-    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
-    restore(playing.world, [node.metadata.name for node in nodes])
-    return ()
-
-
-def _rollout(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Rollout)
-    wanted = playing.changes.rolled_out(playing.world, step, playing.namespace)
-    return _reports([apply_workload(playing.world, wanted)])
-
-
-def _rollback(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Rollback)
-    return [rolled_back(playing.world, step.workload.within(playing.namespace))]
-
-
-def _apply(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Apply)
-    applied = playing.changes.applied(playing.world, step, playing.namespace)
-    playing.world.add_objects(applied.objects)
-    for note in applied.notes:
-        playing.world.happenings.note(note)
-    return _reports([apply_workload(playing.world, wanted) for wanted in applied.workloads])
-
-
-def _upgrade(playing: Playing, step: Action) -> Sequence[Told]:
-    assert isinstance(step, Upgrade)
-    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
-    flags = replace(POOL_FLAGS, force=step.force)
-    return [replace_nodes(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
-
-
-def _reports(found: Sequence[RolloutReport | None]) -> Sequence[Told]:
-    return [report for report in found if report is not None]
-
-
-STEPS: Mapping[type, Play] = {
-    Apply: _apply,
-    Restore: _restore,
-    Rollback: _rollback,
-    Rollout: _rollout,
-    Upgrade: _upgrade,
-}
-"""Who plays which step; edits play themselves."""
+def _nodes(world: World, verb: OfNodes) -> list[str]:
+    return [node.metadata.name for node in nodes_meant(verb.target, world.living.nodes.objects)]
 
 
 NOT_MODELLED = (
@@ -200,11 +174,11 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
     world = playing.world
     before = world.cluster
     failed: str | None = None
-    told: Sequence[Told] = ()
+    told: Sequence[Told | None] = ()
     try:
         _switch_readiness(playing, step)
         if step.action is not None:
-            told = STEPS.get(type(step.action), _edit)(playing, step.action)
+            told = _apply(playing, step.action)
     except KubespreadError as error:
         failed = str(error)
     world.settle()

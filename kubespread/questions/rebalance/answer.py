@@ -41,7 +41,7 @@ from kubespread.reports.parts import DomainChange
 from kubespread.reports.parts import preempted_pods as said_of
 from kubespread.scenario.types import Named
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
-from kubespread.snapshot.edits.types import EvictPod
+from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 

@@ -14,7 +14,7 @@ from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.goals import Goal, GoalsOf, Need
 from kubespread.scheduler.cluster.labels import Counts
-from kubespread.snapshot.edits.types import EvictPod
+from kubespread.snapshot.edits.pods import EvictPod
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.removable.report import HeldBy, Hold
 from kubespread.snapshot.edits.cordoning import cordoned
-from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange
 
 _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
 

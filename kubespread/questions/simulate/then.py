@@ -20,8 +20,9 @@ from kubespread.questions.play.report import PlayReport
 from kubespread.questions.scene import ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
-from kubespread.scenario.short import parse_then
-from kubespread.scenario.types import Apply, Named, Scenario, Step
+from kubespread.scenario.text import parse_then
+from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -27,8 +27,11 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
-from kubespread.snapshot.edits.target import nodes_meant, parse_target
-from kubespread.snapshot.edits.types import AddNode, Edit, Scale, Target, Uncordon
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.nodes import Uncordon
+from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 
 _MAX_TRIED = 12

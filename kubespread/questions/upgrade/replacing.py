@@ -18,9 +18,8 @@ from kubespread.planner.world.world import World
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
 from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
-from kubespread.snapshot.edits.new_nodes import new_nodes
-from kubespread.snapshot.edits.nodes import NodeChange
-from kubespread.snapshot.edits.types import AddNode
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.verb import NodeChange
 
 POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
 """What managed node pools drain with: pods without a controller are refused, as kubectl refuses them."""
@@ -153,12 +152,11 @@ class _Pool:
         added: list[str] = []
         for name in self.nodes[self._made : upto]:
             template = uncordoned(self._old[name])
-            made, notes = new_nodes(AddNode(name, manifest=template), self.world.living.nodes.objects)
-            self.notes.update(dict.fromkeys(notes))
-            change = NodeChange(added=made)
+            change = AddNode(name, manifest=template).change(self.world.living.nodes.objects)
+            self.notes.update(dict.fromkeys(change.notes))
             self.world.change_nodes(change)
             follow(self.world, change, {})
-            added += (node.metadata.name for node in made)
+            added += (node.metadata.name for node in change.added)
         self._made += len(added)
         self.world.settle()
         return added

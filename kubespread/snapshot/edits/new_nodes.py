@@ -6,8 +6,11 @@ controller, which taints what is cordoned.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, islice
+from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -17,12 +20,20 @@ from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
+from kubespread.kube.names import subdomain_faults
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.snapshot.edits.cordoning import cordoned
 from kubespread.snapshot.edits.domain_labels import going_along
-from kubespread.snapshot.edits.types import AddNode
+from kubespread.snapshot.edits.node_marks import check_label
+from kubespread.snapshot.edits.verb import Edit, Field, Form, Given, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 
+MAX_COPIES = 10_000
+"""How many nodes one edit adds at most: about twice what a cluster may have."""
+_EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
+_TEMPLATE = re.compile(r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)")
+_COUNT = re.compile(r"[1-9][0-9]{0,4}")
+_SUFFIXES = (".yaml", ".yml", ".json")
 # Taints that say in what state a machine is, and those of cluster-autoscaler.
 _STATE_TAINTS = frozenset(
     {
@@ -48,21 +59,95 @@ _STATE_PREFIXES = (
 )
 
 
-def new_nodes(edit: AddNode, nodes: Sequence[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-    """The nodes that ``edit`` adds to ``nodes``, and what to say of them.
+@dataclass(frozen=True, slots=True)
+class AddNode(Edit):
+    """New nodes join the cluster."""
 
-    They are called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free. Raises UsageError for a template that is
-    no node of the cluster.
-    """
-    template = edit.manifest or node_called(edit.template, nodes)
-    changed = {full_topology_key(key, nodes): value for key, value in edit.labels}
-    along = going_along(template, changed, nodes)
-    first = as_new_node(template, {**along, **changed})
-    taken = {node.metadata.name for node in nodes}
-    names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
-    added = tuple(named(first, name) for name in islice(names, edit.count))
-    notes = (*_template_notes(template, changed, along), *_label_notes(added[0], nodes))
-    return added, tuple(f"{edit}: {note}" for note in notes)
+    form: ClassVar = Form(
+        "add-node", "TEMPLATE[:COUNT][@KEY=VALUE]", name="addNodes",
+        fields={
+            "template": Field(Holds.TEXT, "a Node manifest, or the name of a node to copy", is_required=True),
+            "count": Field(Holds.NUMBER, "how many, by default 1"),
+            "labels": Field(Holds.LABELS, "labels that differ from the template's"),
+        },
+        metavar="TEMPLATE[:N][@KEY=VALUE]",
+        option="Add N copies of a node, or of a Node manifest, with other labels if given.",
+    )  # fmt: skip
+    brings_nodes: ClassVar = True
+    template: str
+    """The file that ``manifest`` was read from, or the name of a node of the cluster."""
+    count: int = 1
+    labels: tuple[tuple[str, str], ...] = ()
+    """Labels that differ from the template's; the keys may be short, as those of a target."""
+    manifest: Node | None = None
+    """None: the node of the cluster called ``template``."""
+
+    @classmethod
+    def parsed(cls, text: str) -> Given | None:
+        match = _TEMPLATE.fullmatch(text)
+        if match is None or not _is_template(match["template"]):
+            return None
+        number = match["count"] or "1"
+        if match["count"] is not None and not _COUNT.fullmatch(match["count"]):
+            raise UsageError(f"invalid edit 'add-node {text}': {_EXPECTED_COUNT}")
+        labels: dict[str, str] = {}
+        for pair in re.split("[@,]", match["labels"].removeprefix("@")) if match["labels"] else ():
+            key, equals, value = pair.partition("=")
+            if not equals:
+                raise UsageError(f"invalid edit 'add-node {text}': expected KEY=VALUE behind @, found {pair!r}")
+            labels[key] = value
+        return {"template": match["template"], "count": int(number), "labels": labels}
+
+    @classmethod
+    def of(cls, given: Given, directory: str | None = "", /) -> Edit:
+        template, number, labels = given["template"], given.get("count", 1), given.get("labels", {})
+        if not _is_template(template):
+            raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
+        edit = cls(template, number, tuple(labels.items()))
+        if not 1 <= number <= MAX_COPIES:
+            raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
+        for key, value in edit.labels:
+            check_label(key, value)
+        if not is_file(template):
+            return edit
+        # With what the API server would refuse in a Node, which no other edit takes.
+        from kubespread.snapshot.edits.template_file import read_template
+
+        return cls(template, number, edit.labels, read_template(path_in(directory, template)))
+
+    @classmethod
+    def line(cls, given: Given) -> str:
+        number = f":{given['count']}" if "count" in given else ""
+        labels = ",".join(f"{key}={value}" for key, value in given.get("labels", {}).items())
+        return f"add-node {given['template']}{number}{f'@{labels}' if labels else ''}"
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, and what to say of them.
+
+        Raises UsageError for a template that is no node of the cluster.
+        """
+        template = self.manifest or node_called(self.template, nodes)
+        changed = {full_topology_key(key, nodes): value for key, value in self.labels}
+        along = going_along(template, changed, nodes)
+        first = as_new_node(template, {**along, **changed})
+        taken = {node.metadata.name for node in nodes}
+        names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
+        added = tuple(named(first, name) for name in islice(names, self.count))
+        notes = (*_template_notes(template, changed, along), *_label_notes(added[0], nodes))
+        return NodeChange(added=added, notes=tuple(f"{self}: {note}" for note in notes))
+
+    def __str__(self) -> str:
+        number = {"count": self.count} if self.count != 1 else {}
+        return self.line({"template": self.template, "labels": dict(self.labels), **number})
+
+
+def is_file(template: str) -> bool:
+    """Whether a template is a file rather than a node of the cluster, by its name alone."""
+    return "/" in template or template.endswith(_SUFFIXES)
+
+
+def _is_template(text: str) -> bool:
+    return is_file(text) or not subdomain_faults(text)
 
 
 def node_called(name: str, nodes: Sequence[Node]) -> Node:

@@ -1,121 +1,154 @@
-"""What an edit does to the nodes of a cluster."""
+"""Nodes that are cordoned, drained, deleted or fail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-
-from msgspec.structs import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.api.unknown_fields import alternatives
-from kubespread.kube.gotext import quote
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
-from kubespread.snapshot.edits.new_nodes import new_nodes
-from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import (
-    AddNode,
-    AddTaint,
-    Cordon,
-    DeleteNode,
-    Drain,
-    NodeEdit,
-    RemoveLabel,
-    RemoveTaint,
-    SetLabel,
-    Target,
-    Uncordon,
+from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.edits.verb import (
+    FLAG,
+    NODE_USAGE,
+    NODES,
+    Edit,
+    Field,
+    Form,
+    Given,
+    Holds,
+    NodeChange,
+    NodesEdit,
 )
-from kubespread.snapshot.topology_keys import full_topology_key
+
+if TYPE_CHECKING:
+    from kubespread.kube.api.core import Node
+
+FORCE = Field(
+    Holds.FLAG, "evict pods without a controller too", flag="--force",
+    option="With --drain, also evict pods without a controller.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class NodeChange:
-    """Which nodes become others, come and go. No node that was there before is changed itself."""
+class Cordon(NodesEdit):
+    """New pods stay away from the nodes."""
 
-    replaced: Mapping[str, Node] = field(default_factory=dict)
-    """By name, only those that differ."""
-    added: tuple[Node, ...] = ()
-    removed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What to say of it."""
+    form: ClassVar = Form(
+        "cordon", "NODES", NODE_USAGE, fields={"nodes": NODES},
+        metavar="NODES", option="Cordon nodes: a name, or labels (zone=a).",
+    )  # fmt: skip
 
-
-def change_nodes(edit: NodeEdit, nodes: Sequence[Node]) -> NodeChange:
-    """What ``edit`` makes of ``nodes``, of a drain its cordon.
-
-    Raises UsageError for an edit about nodes, taints or labels that are not there.
-    """
-    changed: Callable[[Node], Node]
-    match edit:
-        case AddNode():
-            added, notes = new_nodes(edit, nodes)
-            return NodeChange(added=added, notes=notes)
-        case DeleteNode():
-            return NodeChange(removed=tuple(node.metadata.name for node in nodes_meant(edit.target, nodes)))
-        case Cordon() | Drain():
-            changed = cordoned
-        case Uncordon():
-            changed = uncordoned
-        case AddTaint():
-            changed = partial(_with_taint, taint=edit.taint)
-        case RemoveTaint():
-            _check_taint(edit, nodes)
-            changed = partial(_without_taint, edit=edit)
-        case SetLabel():
-            changed = partial(_with_label, key=full_topology_key(edit.key, nodes), value=edit.value)
-        case RemoveLabel():
-            _check_label(edit, nodes)
-            changed = partial(_without_label, key=full_topology_key(edit.key, nodes))
-    return _replaced(edit, edit.target, changed, nodes)
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        return self.replaced(cordoned, nodes)
 
 
-def _replaced(edit: NodeEdit, target: Target, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
-    pairs = [(node, changed(node)) for node in nodes_meant(target, nodes)]
-    replaced = {old.metadata.name: new for old, new in pairs if new != old}
-    # A drained node may well be cordoned already: there is more to a drain.
-    notes = () if replaced or isinstance(edit, Drain) else (f"{edit}: changes nothing",)
-    return NodeChange(replaced=replaced, notes=notes)
+@dataclass(frozen=True, slots=True)
+class Uncordon(NodesEdit):
+    """New pods may come to the nodes again."""
 
-
-def _with_taint(node: Node, taint: Taint) -> Node:
-    """``kubectl taint --overwrite`` writes the new taint before the others."""
-    others = [other for other in node.spec.taints if (other.key, other.effect) != (taint.key, taint.effect)]
-    taints = node.spec.taints if taint in node.spec.taints else [taint, *others]
-    return replace(node, spec=replace(node.spec, taints=taints))
-
-
-def _without_taint(node: Node, edit: RemoveTaint) -> Node:
-    return replace(
-        node, spec=replace(node.spec, taints=[taint for taint in node.spec.taints if not _is_it(edit, taint)])
+    form: ClassVar = Form(
+        "uncordon", "NODES", NODE_USAGE, fields={"nodes": NODES}, metavar="NODES", option="Uncordon nodes."
     )
 
-
-def _is_it(edit: RemoveTaint, taint: Taint) -> bool:
-    return taint.key == edit.key and edit.effect in ("", taint.effect)
-
-
-def _check_taint(edit: RemoveTaint, nodes: Sequence[Node]) -> None:
-    taints = [taint for node in nodes_meant(edit.target, nodes) for taint in node.spec.taints]
-    if not any(_is_it(edit, taint) for taint in taints):
-        known = (f"{taint.key}:{taint.effect}" if edit.effect else taint.key for taint in taints)
-        raise UsageError(
-            f"taint {quote(edit.described)} not found on {edit.target}{alternatives(edit.described, known)}"
-        )
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        return self.replaced(uncordoned, nodes)
 
 
-def _with_label(node: Node, key: str, value: str) -> Node:
-    return replace(node, metadata=replace(node.metadata, labels={**node.metadata.labels, key: value}))
+@dataclass(frozen=True, slots=True)
+class Drain(NodesEdit):
+    """Nodes are drained as kubectl drain does."""
+
+    form: ClassVar = Form(
+        "drain", "NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]",
+        f"{NODE_USAGE}, and flags of kubectl drain",
+        fields={
+            "nodes": NODES,
+            "ignoreDaemonsets": Field(
+                Holds.FLAG, "leave the pods of DaemonSets alone", flag="--ignore-daemonsets",
+                option="With --drain, ignore pods of DaemonSets.",
+            ),
+            "deleteEmptydirData": Field(
+                Holds.FLAG, "evict pods with emptyDir volumes too", flag="--delete-emptydir-data",
+                option="With --drain, also evict pods with emptyDir volumes.",
+            ),
+            "force": FORCE,
+        },
+        metavar="NODES", option="Drain nodes, as kubectl drain does.",
+    )  # fmt: skip
+    ignore_daemonsets: bool = False
+    delete_emptydir_data: bool = False
+    force: bool = False
+
+    @classmethod
+    def parsed(cls, text: str) -> Given | None:
+        known, flags = cls.form.flags, FLAG.findall(text)
+        for flag in flags:
+            if flag not in known.values():
+                listed = f"; its flags are {', '.join(known.values())}"
+                raise UsageError(
+                    f"unknown flag {flag!r} of drain{did_you_mean(near_miss(flag, known.values())) or listed}"
+                )
+        nodes = " ".join(FLAG.sub("", text).split())
+        return {"nodes": nodes, **{name: flag in flags for name, flag in known.items()}} if nodes else None
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        return cls(parse_target(given["nodes"]), *(bool(given.get(name)) for name in cls.form.flags))
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        # A drained node may well be cordoned already: there is more to a drain.
+        return replace(self.replaced(cordoned, nodes), notes=())
+
+    def __str__(self) -> str:
+        are_set = (self.ignore_daemonsets, self.delete_emptydir_data, self.force)
+        return self.line({"nodes": self.target, **dict(zip(self.form.flags, are_set, strict=True))})
 
 
-def _without_label(node: Node, key: str) -> Node:
-    labels = {other: value for other, value in node.metadata.labels.items() if other != key}
-    return replace(node, metadata=replace(node.metadata, labels=labels))
+@dataclass(frozen=True, slots=True)
+class DeleteNode(NodesEdit):
+    """The Node objects are deleted."""
+
+    form: ClassVar = Form(
+        "delete-node", "NODES", NODE_USAGE, "removeNodes", {"nodes": NODES}, metavar="NODES", option="Delete nodes."
+    )
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        return NodeChange(removed=tuple(node.metadata.name for node in nodes_meant(self.target, nodes)))
 
 
-def _check_label(edit: RemoveLabel, nodes: Sequence[Node]) -> None:
-    known = {key for node in nodes_meant(edit.target, nodes) for key in node.metadata.labels}
-    if full_topology_key(edit.key, nodes) not in known:
-        raise UsageError(f"label {quote(edit.key)} not found on {edit.target}{alternatives(edit.key, known)}")
+@dataclass(frozen=True, slots=True)
+class Fail(NodesEdit):
+    """Nodes break down; with hard their Node objects are deleted too."""
+
+    form: ClassVar = Form(
+        "fail", "NODES", NODE_USAGE, fields={"nodes": NODES, "hard": Field(Holds.FLAG, "delete the Node objects")},
+        metavar="NODES", option="Fail nodes; their Node objects stay, tainted.",
+    )  # fmt: skip
+    hard: bool = False
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        return Fail(parse_target(given["nodes"]), bool(given.get("hard")))
+
+    @classmethod
+    def line(cls, given: Given) -> str:
+        return f"fail{'-hard' if given.get('hard') else ''} {given['nodes']}"
+
+    def __str__(self) -> str:
+        return f"fail{'-hard' if self.hard else ''} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class FailHard(Fail):
+    """Nodes break down, and their Node objects are deleted: how a failure with ``hard`` is written as text."""
+
+    form: ClassVar = Form(
+        "fail-hard", "NODES", NODE_USAGE, metavar="NODES", option="Fail nodes and delete their Node objects."
+    )
+
+    @classmethod
+    def parsed(cls, text: str) -> Given | None:
+        return {"nodes": text, "hard": True}

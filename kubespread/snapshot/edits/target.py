@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Requirement, Selector, SelectorError, parse_selector
-from kubespread.snapshot.edits.types import Target
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys, near_keys
 
 _IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The nodes that an edit is about: one by its name, or all with certain labels."""
+
+    text: str
+    """As it was written: the node's name where there is no selector."""
+    selector: Selector | None = None
+    """Its keys may be short: ``zone`` for topology.kubernetes.io/zone."""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def parse_target(text: str) -> Target:

@@ -17,13 +17,6 @@ from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_objects
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 
-_SUFFIXES = (".yaml", ".yml", ".json")
-
-
-def is_file(template: str) -> bool:
-    """Whether a template is a file rather than a node of the cluster, by its name alone."""
-    return "/" in template or template.endswith(_SUFFIXES)
-
 
 def read_template(path: str) -> Node:
     """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""

@@ -12,7 +12,7 @@ import pytest
 
 import kubespread
 from kubespread import AdviseReport, Snapshot
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from tests.builders import hosts, pod
 from tests.planner.world.clusters import deployment
 

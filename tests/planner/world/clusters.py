@@ -11,7 +11,7 @@ from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.world import World
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from tests.builders import Data, ago, owned_by, pod, replica, taint
 
 HASH = "5d6"

@@ -9,7 +9,7 @@ import pytest
 from kubespread.planner.world.chance import dealt
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.failing import MOST_STEPS
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.registry import parse
 from tests.builders import Data, hard, node, pod
 from tests.planner.world.clusters import budget, daemon_set, deployment, job, on_nodes, play, stateful_set, world
 

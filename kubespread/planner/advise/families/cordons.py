@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.snapshot.edits.types import Target, Uncordon
+from kubespread.snapshot.edits.nodes import Uncordon
+from kubespread.snapshot.edits.target import Target
 
 UNCORDON = "uncordon"
 

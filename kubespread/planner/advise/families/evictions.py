@@ -13,7 +13,7 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.kube.priority import priority_of
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.snapshot.edits.types import EvictPod
+from kubespread.snapshot.edits.pods import EvictPod
 
 EVICT, WAIT = "evict", "wait"
 

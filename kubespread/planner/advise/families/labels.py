@@ -12,7 +12,8 @@ from kubespread.kube.node_selector import parse_term, required_node_selector
 from kubespread.kube.selector import Requirement
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.snapshot.edits.types import RemoveLabel, SetLabel, Target
+from kubespread.snapshot.edits.node_marks import RemoveLabel, SetLabel
+from kubespread.snapshot.edits.target import Target
 
 LABEL = "label"
 _FACTS = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/")

@@ -10,8 +10,7 @@ from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY,
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import SHORT, Stuck
 from kubespread.planner.node_states import NOT_READY, closing_states
-from kubespread.snapshot.edits.new_nodes import is_state_taint
-from kubespread.snapshot.edits.types import AddNode
+from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.wording import short_key
 
 ADD_NODE = "add-node"

@@ -12,7 +12,8 @@ from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, tain
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.snapshot.edits.new_nodes import is_state_taint
-from kubespread.snapshot.edits.types import RemoveTaint, Target
+from kubespread.snapshot.edits.node_marks import RemoveTaint
+from kubespread.snapshot.edits.target import Target
 
 UNTAINT, TOLERATE = "untaint", "tolerate"
 

@@ -1,0 +1,152 @@
+"""Pods that are deleted or evicted, and how many a workload is to have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.names import dns_label_faults, subdomain_faults
+from kubespread.kube.selector import SelectorError, parse_selector
+from kubespread.snapshot.edits.verb import Edit, Field, Form, Given, Holds
+
+if TYPE_CHECKING:
+    from kubespread.kube.api.kinds import Kind
+    from kubespread.kube.selector import Selector
+
+_NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
+_POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
+_WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
+_SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
+WORKLOAD = Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, such as deploy/web", is_required=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePods(Edit):
+    """Pods are deleted."""
+
+    form: ClassVar = Form(
+        "delete-pods", "[NAMESPACE/]LABELS", name="delete",
+        fields={
+            "pods": Field(Holds.TEXT, "their labels, as kubectl's -l has them", is_required=True),
+            "namespace": Field(Holds.TEXT, "their namespace"),
+        },
+        metavar="[NS/]LABELS", option="Delete the pods with these labels.",
+    )  # fmt: skip
+    text: str
+    """The labels as they were written."""
+    selector: Selector
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        labels, namespace = given["pods"], given.get("namespace")
+        if namespace is None and (match := _NAMESPACE.fullmatch(labels)) is not None:
+            namespace, labels = match["namespace"], match["labels"]
+        try:
+            return cls(labels, parse_selector(labels), _checked(namespace))
+        except SelectorError as error:
+            raise UsageError(f"invalid labels {labels!r}: {error}") from error
+
+    def __str__(self) -> str:
+        return f"delete-pods {f'{self.namespace}/' if self.namespace else ''}{self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class EvictPod(Edit):
+    """A pod is evicted, as far as its disruption budget allows."""
+
+    form: ClassVar = Form(
+        "evict", "[NAMESPACE/]POD",
+        fields={
+            "pod": Field(Holds.TEXT, "its name", is_required=True), "namespace": Field(Holds.TEXT, "its namespace")
+        },
+        metavar="[NS/]POD", option="Evict a pod, as far as its disruption budget allows.",
+    )  # fmt: skip
+    name: str
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        pod, namespace = given["pod"], given.get("namespace")
+        match = _POD.fullmatch(pod)
+        if match is None or subdomain_faults(match["name"]) or (namespace and match["namespace"]):
+            raise UsageError(f"invalid edit {f'evict {pod}'!r}: {cls.form.expected}")
+        return cls(match["name"], _checked(namespace or match["namespace"]))
+
+    def __str__(self) -> str:
+        return f"evict {f'{self.namespace}/' if self.namespace else ''}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale(Edit):
+    """A workload gets another number of replicas."""
+
+    form: ClassVar = Form(
+        "scale", "[NAMESPACE/]KIND/NAME=N", "[NAMESPACE/]KIND/NAME=N, N a number from 0",
+        fields={"workload": WORKLOAD, "replicas": Field(Holds.NUMBER, "how many", is_required=True)},
+        metavar="[NS/]KIND/NAME=N", option="Scale a workload of the cluster (deploy/web=5).",
+    )  # fmt: skip
+    kind: str
+    """``Deployment``, as Kubernetes writes it."""
+    name: str
+    replicas: int
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def parsed(cls, text: str) -> Given | None:
+        match = _SCALED.fullmatch(text)
+        return None if match is None else {"workload": match["workload"], "replicas": int(match["replicas"])}
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        match = _WORKLOAD.fullmatch(given["workload"])
+        if match is None:
+            raise UsageError(
+                f"invalid workload {given['workload']!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web"
+            )
+        # All types of the API, which no other edit and no help needs.
+        from kubespread.kube.api.kinds import kind_called
+
+        kind = kind_called(match["kind"])
+        if kind is None:
+            known = (alias for row in _scalable() for alias in (row.short, row.kind.lower(), row.plural))
+            meant = did_you_mean(near_miss(match["kind"], known)) or _kinds()
+            raise UsageError(f"unknown kind {match['kind']!r}{meant}")
+        check_scalable(kind)
+        return cls(kind.kind, match["name"], given["replicas"], _checked(match["namespace"]))
+
+    @classmethod
+    def line(cls, given: Given) -> str:
+        return f"scale {given['workload']}={given['replicas']}"
+
+    def __str__(self) -> str:
+        namespace = f"{self.namespace}/" if self.namespace else ""
+        return f"scale {namespace}{self.kind}/{self.name}={self.replicas}"
+
+
+def _scalable() -> list[Kind]:
+    from kubespread.kube.api.kinds import REFERABLE
+
+    return [row for row in REFERABLE if row.has_replicas]
+
+
+def _kinds() -> str:
+    return f"; KIND is one of {', '.join(row.short for row in _scalable())}"
+
+
+def check_scalable(kind: Kind) -> None:
+    """Raise UsageError for a kind without a number of replicas."""
+    if not kind.has_replicas:
+        raise UsageError(f"a {kind.kind} has no replicas to scale{_kinds()}")
+
+
+def _checked(namespace: str | None) -> str | None:
+    if namespace is not None and (faults := dns_label_faults(namespace)):
+        raise UsageError(f"invalid namespace {namespace!r}: {faults[0]}")
+    return namespace

@@ -1,0 +1,57 @@
+"""The edits, and the text of each: the verb, which is also the name of the option, and what it is about.
+
+    cordon NODES                    uncordon NODES                  delete-node NODES
+    fail NODES                      fail-hard NODES
+    drain NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]
+    taint NODE=KEY[=VALUE]:EFFECT   taint NODES KEY[=VALUE]:EFFECT  to remove: KEY:EFFECT- or KEY-
+    label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
+    add-node TEMPLATE[:COUNT][@KEY=VALUE[,KEY=VALUE]...]
+    delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
+
+NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
+is always a name: what is to be done to nodes with certain labels stands behind a blank. TEMPLATE is a file when it ends
+in .yaml, .yml or .json or has a slash in it, else a node's name. NAMESPACE has no dot; where the key of a label has a
+prefix without one, the namespace has to be given too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.node_marks import NodeLabel, NodeTaint
+from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, Uncordon
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.verb import Edit
+
+_EDITS: tuple[type[Edit], ...] = (
+    Cordon,
+    Uncordon,
+    Drain,
+    DeleteNode,
+    Fail,
+    FailHard,
+    NodeTaint,
+    NodeLabel,
+    AddNode,
+    DeletePods,
+    EvictPod,
+    Scale,
+)
+EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
+"""By their verbs, in the order of ``--help``."""
+
+
+def parse(text: str, directory: str | None = "") -> Edit:
+    """The edit that ``text`` stands for; the file of a template is read, its path is relative to ``directory``.
+
+    With None for the directory no file is. Raises UsageError, and ManifestError for a template that the API server
+    would refuse.
+    """
+    verb, *rest = text.split(None, 1) or [""]
+    if verb not in EDITS:
+        meant = did_you_mean(near_miss(verb, EDITS)) or f"; the edits are {', '.join(EDITS)}"
+        raise UsageError(f"unknown edit {verb!r}{meant}")
+    return EDITS[verb].read("".join(rest), directory)

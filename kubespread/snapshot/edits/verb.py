@@ -1,0 +1,204 @@
+"""What a verb is: one class says how it is written in a text, in fields and as an option, and what it does to nodes.
+
+A text is read into fields, and fields into the verb, so it is the same whether it was typed, stands in a scenario or
+was sent.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kubespread.errors import UsageError
+from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
+
+if TYPE_CHECKING:
+    from kubespread.kube.api.core import Node
+
+FLAG = re.compile(r"(?<!\S)--\S*")
+
+
+class Holds(Enum):
+    """What a field holds."""
+
+    TEXT = "a string"
+    TEXTS = "a list of strings"
+    NUMBER = "a number from 0"
+    FLAG = "true or false"
+    LABELS = "an object of strings"
+    STEPS = "a list of steps"
+    OBJECT = "an object"
+    READINESS = "atOnce or an object"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    holds: Holds
+    help: str
+    is_required: bool = False
+    flag: str = ""
+    """What it is in a text: ``--force``."""
+    option: str = ""
+    """What that flag means on the command line, where it stands beside the verb's option."""
+
+
+Fields = Mapping[str, Field]
+Given = Mapping[str, Any]
+"""Fields with what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a verb is written."""
+
+    verb: str
+    """The first word of its text: ``add-node``."""
+    text: str
+    """What follows it."""
+    usage: str = ""
+    """The same where a text is refused, if more is to be said there."""
+    name: str = ""
+    """What a scenario calls it, where that is another word."""
+    fields: Fields = field(default_factory=dict)
+    """Without any, a scenario has it as text only."""
+    metavar: str = ""
+    """What follows ``--VERB`` on the command line."""
+    option: str = ""
+    """What that means."""
+
+    @property
+    def key(self) -> str:
+        return self.name or self.verb
+
+    @property
+    def expected(self) -> str:
+        return f"expected {self.verb} {self.usage or self.text}"
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The flags of its text, by their fields."""
+        return {name: each.flag for name, each in self.fields.items() if each.flag}
+
+
+NODES = Field(Holds.TEXT, "a node's name, or labels as kubectl's -l has them: zone=a", is_required=True)
+NODE_USAGE = "NODE or KEY=VALUE"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChange:
+    """Which nodes become others, come and go. No node that was there before is changed itself."""
+
+    replaced: Mapping[str, Node] = field(default_factory=dict)
+    """By name, only those that differ."""
+    added: tuple[Node, ...] = ()
+    removed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What to say of it."""
+
+
+class Verb:
+    """Base of what happens to a cluster. The docstring of a verb is what a scenario's schema says of it."""
+
+    __slots__ = ()
+    form: ClassVar[Form]
+    brings_nodes: ClassVar[bool] = False
+    """Whether nodes or labels may be there after it that are not there yet."""
+
+    @classmethod
+    def read(cls, text: str, directory: str | None = "") -> Verb:
+        """What stands behind the verb; paths are relative to ``directory``, with None there may be none.
+
+        Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, given: Given, directory: str | None = "", /) -> Verb:
+        """The same of fields that hold what they are to. Raises the same."""
+        raise NotImplementedError
+
+    @classmethod
+    def line(cls, given: Given) -> str:
+        """Fields on one line, to be shown."""
+        form, within = cls.form, f"{given['namespace']}/" if "namespace" in given else ""
+        required = [f"{within}{given[name]}" for name, each in form.fields.items() if each.is_required]
+        flags = [flag for name, flag in form.flags.items() if given.get(name) is True]
+        numbers = [f"{flag} {given[name]}" for name, flag in form.flags.items() if type(given.get(name)) is int]
+        return " ".join([form.verb, *required, *flags, *numbers])
+
+    @classmethod
+    def help(cls) -> str:
+        """What it does."""
+        return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
+
+
+class Edit(Verb):
+    """One that the command line and a snapshot have too. As text it is what `registry.parse` reads."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, text: str, directory: str | None = "") -> Edit:
+        form, text = cls.form, text.strip()
+        flags = FLAG.findall(text)
+        if flags and not form.flags:
+            raise UsageError(f"{form.verb} takes no flags, found {flags[0]}")
+        if not text:
+            raise UsageError(f"invalid edit {form.verb!r}: {form.expected}")
+        given = cls.parsed(text)
+        if given is None:
+            raise UsageError(f"invalid edit {f'{form.verb} {text}'!r}: {form.expected}")
+        return cls.of(given, directory)
+
+    @classmethod
+    def parsed(cls, text: str) -> Given | None:
+        """The fields that ``text`` stands for, None where it has another form. Raises UsageError."""
+        return {next(iter(cls.form.fields)): text}
+
+    @classmethod
+    def of(cls, given: Given, directory: str | None = "", /) -> Edit:
+        raise NotImplementedError
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        """What it does to ``nodes`` by itself: of a drain its cordon.
+
+        Raises UsageError for nodes, taints or labels that are not there.
+        """
+        return NodeChange()
+
+
+@dataclass(frozen=True, slots=True)
+class OfNodes(Verb):
+    """One about nodes of the cluster."""
+
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class NodesEdit(OfNodes, Edit):
+    """The same as an edit."""
+
+    @classmethod
+    def of(cls, given: Given, _: str | None = "", /) -> Edit:
+        return cls(parse_target(given["nodes"]))
+
+    def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
+        """Each node that is meant becomes what ``changed`` makes of it."""
+        pairs = [(node, changed(node)) for node in nodes_meant(self.target, nodes)]
+        replaced = {old.metadata.name: new for old, new in pairs if new != old}
+        return NodeChange(replaced=replaced, notes=() if replaced else (f"{self}: changes nothing",))
+
+    def __str__(self) -> str:
+        return f"{self.form.verb} {self.target}"
+
+
+def path_in(directory: str | None, file: str) -> str:
+    """The path of a file that a verb names. Raises UsageError where none is read."""
+    if directory is None:
+        raise UsageError(f"{file}: files are not read here")
+    return str(Path(directory, file))

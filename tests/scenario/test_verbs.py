@@ -1,0 +1,174 @@
+"""Every verb is one value, however it is written: typed, in a scenario, after a workload, or sent by an assistant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.assistants.arguments import arguments_of, asked, asked_by
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.errors import UsageError
+from kubespread.questions.play.question import Play
+from kubespread.scenario.reading import read_scenario
+from kubespread.scenario.text import parse_step, parse_then
+from kubespread.scenario.types import Named, Step
+from kubespread.scenario.verbs import STEPS, VERBS
+from kubespread.snapshot.edits.registry import EDITS
+from kubespread.snapshot.edits.verb import Verb
+from tests.scenario.test_reading import SCHEMA, scenario
+
+ROOT = Path(__file__).parents[2]
+CLUSTER = kubespread.load(ROOT / "fixtures" / "clusters" / "web-in-three-zones.yaml")
+V2 = str(ROOT / "fixtures" / "scenarios" / "web-v2.yaml")
+REFERENCE = " ".join((ROOT / "docs" / "reference.md").read_text().split())
+WEB = Named("Deployment", "web")
+ELSEWHERE = Named("StatefulSet", "db")
+
+# verb -> what stands behind it, the same as fields, and the steps before, without which it would change nothing
+WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "cordon": ("zone=a", {"nodes": "zone=a"}, []),
+    "uncordon": ("node-a1", {"nodes": "node-a1"}, ["cordon node-a1"]),
+    "drain": (
+        "zone=a --delete-emptydir-data --force",
+        {"nodes": "zone=a", "deleteEmptydirData": True, "force": True, "ignoreDaemonsets": False},
+        [],
+    ),
+    "delete-node": ("node-a1", {"nodes": "node-a1"}, []),
+    "fail": ("node-a1", {"nodes": "node-a1"}, []),
+    "fail-hard": ("node-a1", {"nodes": "node-a1", "hard": True}, []),
+    "taint": ("zone=a gpu=yes:NoExecute", {"nodes": "zone=a", "taint": "gpu=yes:NoExecute"}, []),
+    "label": ("node-a1=disk=ssd", {"nodes": "node-a1", "label": "disk=ssd"}, []),
+    "add-node": (
+        "node-a1:2@pool=x,disk=ssd", {"template": "node-a1", "count": 2, "labels": {"pool": "x", "disk": "ssd"}}, []
+    ),
+    "delete-pods": ("default/app=web", {"pods": "app=web", "namespace": "default"}, []),
+    "evict": ("web-5d4f8c7b9d-1", {"pod": "web-5d4f8c7b9d-1"}, []),
+    "scale": ("deploy/web=9", {"workload": "deploy/web", "replicas": 9}, []),
+    "rollout": ("deploy/web cpu=2 memory=1Gi", {"workload": "deploy/web", "set": ["cpu=2", "memory=1Gi"]}, []),
+    "rollback": ("deploy/web", {"workload": "deploy/web"}, ["rollout deploy/web cpu=200m"]),
+    "restore": ("node-a1", {"nodes": "node-a1"}, ["fail node-a1"]),
+    "apply": (
+        f"{V2} --set cpu=200m --replicas 3 --name web",
+        {"files": [V2], "set": ["cpu=200m"], "replicas": 3, "name": "web"},
+        [],
+    ),
+    "upgrade": ("zone=a --surge 1 --batch 2 --force", {"nodes": "zone=a", "surge": 1, "batch": 2, "force": True}, []),
+}  # fmt: skip
+KEYS = {verb: VERBS[verb].form.key for verb in VERBS} | {"fail-hard": "fail"}
+NO_FILES = {"apply"}
+"""What an assistant is refused."""
+
+
+def in_scenario(step: Any) -> Verb | None:
+    SCHEMA.validate(scenario(step))
+    (read,) = read_scenario(scenario(step)).steps
+    return read.action
+
+
+def sent(text: str) -> Verb | None:
+    arguments = asked(arguments_of(Play), {"steps": [text]})
+    question = asked_by(Play, arguments, CLUSTER, kubespread.Scheduler())
+    assert isinstance(question, Play)
+    step: Step = question.scenario.steps[0]
+    return step.action
+
+
+def test_every_verb_is_looked_at() -> None:
+    assert [*WRITTEN] == [*VERBS]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
+    text, fields, _ = WRITTEN[verb]
+    line = f"{verb} {text}"
+    expected = parse_step(line).action
+    ways = {
+        "a step as text": in_scenario(line),
+        "a key with text": in_scenario({verb if verb == "fail-hard" else KEYS[verb]: text}),
+        "a key with fields": in_scenario({KEYS[verb]: fields}),
+        "after a workload": parse_then(line, ELSEWHERE).action,
+        "after a workload, with an equals sign": parse_then(f"{verb}={text}", ELSEWHERE).action,
+    }
+    if verb not in NO_FILES:
+        ways["sent by an assistant"] = sent(line)
+    if verb in EDITS:
+        option: dict[str, Any] = {verb.replace("-", "_"): [text]}
+        (ways["an option"],) = EditedClusterOptions(**option).edits()
+        (ways["an edit of a snapshot"],) = CLUSTER.edited(line).edits
+        (ways["the edit as it is shown"],) = CLUSTER.edited(str(expected)).edits
+    assert expected is not None
+    assert {way: verb for way, verb in ways.items() if verb != expected} == {}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_has_words_for_all_there_is_to_it(verb: str) -> None:
+    form = VERBS[verb].form
+    assert VERBS[verb].help().endswith(".")
+    assert all(field.help for field in form.fields.values())
+    if verb in EDITS:
+        assert form.option.endswith(".")
+        assert f"--{verb} {form.metavar} {form.option}" in REFERENCE
+
+
+def test_every_step_is_in_the_cookbook() -> None:
+    rows = [line for line in (ROOT / "docs" / "cookbook" / "scenarios.md").read_text().splitlines() if "` | `" in line]
+    assert rows[: len(STEPS)] == [
+        f"| `{key}` | `{verb.form.text}` | {', '.join(f'`{name}`' for name in verb.form.fields)} |".replace(
+            " | F", " \\| F"
+        )
+        for key, verb in STEPS.items()
+    ]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_changes_the_cluster(verb: str) -> None:
+    text, _, before = WRITTEN[verb]
+    (*_, played) = kubespread.play(CLUSTER, scenario(*before, f"{verb} {text}"), deals=1).steps
+    assert played.failed is None
+    without, after = (
+        kubespread.after_steps(CLUSTER, scenario(*before, f"{verb} {text}"), steps) for steps in (len(before), None)
+    )
+    assert (after.nodes, after.pods) != (without.nodes, without.pods)
+
+
+ABOUT_IT: dict[str, tuple[str, str]] = {
+    "another number": ("scale=2", "scale deploy/web=2"),
+    "a restart": ("rollout", "rollout deploy/web"),
+    "a manifest": ("rollout=web-v2.yaml", "rollout deploy/web web-v2.yaml"),
+    "fields": ("rollout cpu=2 maxSkew[zone]=2", "rollout deploy/web cpu=2 maxSkew[zone]=2"),
+    "the template before": ("rollback", "rollback deploy/web"),
+    "a bad image": ("stuck", "stuck deploy/web"),
+    "its fix": ("ready", "ready deploy/web"),
+    "another workload": ("rollout sts/db cpu=2", "rollout sts/db cpu=2"),
+}
+
+
+@pytest.mark.parametrize("case", ABOUT_IT)
+def test_a_step_after_a_workload_is_about_it(case: str) -> None:
+    text, meant = ABOUT_IT[case]
+    assert parse_then(text, WEB) == parse_step(meant)
+
+
+QUOTES: dict[str, dict[str, Any]] = {
+    "drain": {"nodes": "it's"},
+    "upgrade": {"nodes": "it's"},
+    "restore": {"nodes": "it's"},
+    "rollout": {"workload": "deploy/web", "manifest": "it's --force.yaml"},
+    "apply": {"files": ["it's --replicas.yaml"]},
+}
+
+
+@pytest.mark.parametrize("key", QUOTES)
+def test_a_field_is_no_line_of_text(key: str) -> None:
+    """Nothing in it is a quote or a flag."""
+    fields = QUOTES[key]
+    assert in_scenario({key: fields}) == STEPS[key].of(fields)
+
+
+@pytest.mark.parametrize("verb", sorted(NO_FILES))
+def test_an_assistant_names_no_file(verb: str) -> None:
+    with pytest.raises(UsageError, match="files are not read here"):
+        sent(f"{verb} {WRITTEN[verb][0]}")
