@@ -18,6 +18,7 @@ OF_EVERY_REPORT = {
     "verdict": "`yes`, `no`, or `unknown` where the cluster's data does not tell.",
     "answer": "What it comes to, in sentences: the answer first, then what else is worth knowing, the worst first.",
     "unmet": "What was required, as by `--fail-on`, and is not so, a sentence each.",
+    "question": "What was asked: the question's `name`, and the options that were given, in camelCase.",
     "kubeVersion": "The Kubernetes release that is emulated: `1.37`, or `1.36.2`.",
     "schedulerName": "The profile that decides, by its `schedulerName`.",
     "cluster": "Which cluster was asked, as far as its source says.",

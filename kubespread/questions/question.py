@@ -50,6 +50,11 @@ class Option:
     """Whether it names a file or says how one is read, which is not for assistants."""
 
     @property
+    def is_told(self) -> bool:
+        """Whether an answer says it of its question; what it is about, and in which namespace, it says itself."""
+        return self.is_for_assistants and not isinstance(self, Workload | Scenario | Pod | Namespace | Ending)
+
+    @property
     def is_for_assistants(self) -> bool:
         return not (self.is_for_scripts or self.is_path)
 
@@ -184,6 +189,24 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
         raise NotImplementedError
+
+    def answered(self, scene: Scene) -> A:
+        """The same, which says what was asked. Raises what `answer` raises."""
+        return self.signed(self.answer(scene))
+
+    def signed(self, answer: A) -> A:
+        """What answers it, with the question."""
+        signed: A = msgspec.structs.replace(answer, question=self.given)  # type: ignore[type-var]  # a report is one
+        return signed
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was said of its fields besides what holds anyway, as JSON has it; neither files nor manifests."""
+        options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
+        return {
+            "name": self.name,
+            **{field.encode_name: msgspec.to_builtins(value) for field, value in options if value != field.default},
+        }
 
     def is_yes(self, report: A) -> bool | None:
         """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""

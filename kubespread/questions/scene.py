@@ -44,6 +44,9 @@ class Asked(Protocol[A]):
     def answer(self, scene: Scene) -> A:
         """The report."""
 
+    def answered(self, scene: Scene) -> A:
+        """The report, which says what was asked."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -155,4 +158,4 @@ def ask(
     ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
     while the answer is about the others; without it that raises. Raises UsageError, SnapshotError and ManifestError.
     """
-    return question.answer(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))
+    return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))

@@ -35,6 +35,31 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
         return plain
 
 
+class PodReference(Report, frozen=True):
+    """The pod that is asked about."""
+
+    namespace: str
+    name: str
+    """That of the manifest or of the pod; of a pod that a controller would create, one it could have."""
+
+
+class ClusterReference(Report, frozen=True):
+    """Which cluster an answer is about, as far as its source says."""
+
+    context: str | None = None
+    """Of the kubeconfig; null for files."""
+    server: str | None = None
+    """The API server's URL; null where the source does not say."""
+    snapshot: str | None = None
+    """The files it was read from; null for a running cluster."""
+    time: str | None = None
+    """When the cluster was read, RFC 3339."""
+    age_seconds: int | None = None
+    """How long before the answer that was."""
+    server_version: str | None = None
+    """The API server's own, ``v1.36.2``; null where the source does not say."""
+
+
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
@@ -46,6 +71,9 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     verdict: Judgment = "unknown"
     answer: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
+    question: dict[str, Any] = {}
+    """What was asked: the name of the question, and what was given to it that it does not assume by itself. Empty for
+    what is part of another answer."""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "verdict", self.judged())
@@ -74,7 +102,17 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return None
 
 
-class ScheduledReport(QuestionReport, frozen=True, kw_only=True):
+class ClusterReport(QuestionReport, frozen=True, kw_only=True):
+    """An answer about one cluster of one release."""
+
+    kube_version: str
+    cluster: ClusterReference | None = None
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
     """A report about a cluster that kube-scheduler goes on with."""
 
     preemption: bool = True
@@ -82,32 +120,12 @@ class ScheduledReport(QuestionReport, frozen=True, kw_only=True):
 
     @property
     def manner(self) -> str:
-        return "" if self.preemption else "no preemption"
+        return manner_of(self.preemption)
 
 
-class PodReference(Report, frozen=True):
-    """The pod that is asked about."""
-
-    namespace: str
-    name: str
-    """That of the manifest or of the pod; of a pod that a controller would create, one it could have."""
-
-
-class ClusterReference(Report, frozen=True):
-    """Which cluster an answer is about, as far as its source says."""
-
-    context: str | None = None
-    """Of the kubeconfig; null for files."""
-    server: str | None = None
-    """The API server's URL; null where the source does not say."""
-    snapshot: str | None = None
-    """The files it was read from; null for a running cluster."""
-    time: str | None = None
-    """When the cluster was read, RFC 3339."""
-    age_seconds: int | None = None
-    """How long before the answer that was."""
-    server_version: str | None = None
-    """The API server's own, ``v1.36.2``; null where the source does not say."""
+def manner_of(preempts: bool) -> str:
+    """What there is to say of how pods are scheduled, where that is not as kube-scheduler does it by default."""
+    return "" if preempts else "no preemption"
 
 
 class CountedPod(Report, frozen=True):

@@ -115,7 +115,10 @@ def test_how_many(case: str) -> None:
 
 
 def test_until_full_is_replicas_max() -> None:
-    assert simulate("--until-full", "-o", "json") == simulate("--replicas", "max", "-o", "json")
+    flag, most = (json.loads(simulate(*asked, "-o", "json").out) for asked in (["--until-full"], ["--replicas", "max"]))
+    assert flag.pop("question") == {"name": "simulate", "untilFull": True}
+    assert most.pop("question") == {"name": "simulate", "replicas": "max"}
+    assert flag == most
 
 
 REQUIREMENTS = {

@@ -7,20 +7,17 @@ from collections.abc import Iterator
 from kubespread.kube.owners import NamespacedName
 from kubespread.reports.advise import Advice, costly, not_enough, untried
 from kubespread.reports.parts import (
-    ClusterReference,
+    ClusterReport,
     ConstraintReport,
     Judgment,
     PodReference,
-    QuestionReport,
 )
 from kubespread.wording import count_of, some_of
 
 
-class AdviseReport(QuestionReport, frozen=True, kw_only=True):
+class AdviseReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "AdviseReport"
-    kube_version: str
     scheduler_name: str
-    cluster: ClusterReference | None = None
     pod: PodReference
     workload: str | None = None
     """Kind/name of what the pod belongs to."""
@@ -42,10 +39,7 @@ class AdviseReport(QuestionReport, frozen=True, kw_only=True):
     """What bars the pod, when one thing does."""
     advice: Advice | None = None
     """Null where nothing has to change."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:

@@ -11,7 +11,6 @@ from msgspec.structs import force_setattr
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.reports.parts import (
-    ClusterReference,
     Judgment,
     PreemptedPod,
     Report,
@@ -235,8 +234,6 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
 class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "AuditReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     asked: tuple[WorkloadName, ...] = ()
     """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were audited."""
     namespace: str | None
@@ -251,9 +248,6 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     """How many workloads are of each level."""
     made_room: tuple[PreemptedPod, ...] = ()
     """The pods that are preempted for those of any workload that wait, where it was asked what comes of these."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def count(self, level: Level) -> int:
         """How many workloads are of one level."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kubespread.kube.quantity import parse, rounded
-from kubespread.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
+from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
 from kubespread.wording import count_of, some_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
@@ -100,10 +100,8 @@ class IfTolerated(Report, frozen=True):
     """The taints, KEY=VALUE:EFFECT, of which the pods would need tolerations."""
 
 
-class CapacityReport(QuestionReport, frozen=True, kw_only=True):
+class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     scheduler_name: str
     request: dict[str, str] | None
     """What each pod asks for that is counted; null where only totals are asked about."""
@@ -135,9 +133,6 @@ class CapacityReport(QuestionReport, frozen=True, kw_only=True):
     """In the cluster's order."""
     largest: tuple[LargestPod, ...]
     """The largest first by cpu; one alone where some node has most of everything."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def judged(self) -> Judgment:
         return "no" if self.fits == 0 else "yes"

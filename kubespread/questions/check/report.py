@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.reports.parts import ClusterReport, Judgment, Report
 from kubespread.wording import count_of
 
 
@@ -109,11 +109,8 @@ class RuleReport(Report, frozen=True):
     """Markdown."""
 
 
-class CheckReport(QuestionReport, frozen=True, kw_only=True):
+class CheckReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CheckReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
-    """Null where no cluster was given: rules that need one were not asked then."""
     files: int
     """How many manifests were read or could not be."""
     workloads: int
@@ -134,9 +131,6 @@ class CheckReport(QuestionReport, frozen=True, kw_only=True):
     """Findings that an annotation of the workload silences."""
     in_baseline: int = 0
     """Findings that the baseline knows."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""

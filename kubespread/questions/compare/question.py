@@ -60,6 +60,11 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
 
         return answer(self)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is set is a side's, whose report says it."""
+        return {name: value for name, value in super().given.items() if name != "set"}
+
     def parts(self, report: CompareReport) -> Sequence[tuple[str, Any]]:
         return ("before: ", report.before), ("after: ", report.after)
 

@@ -17,8 +17,9 @@ from kubespread.reports.parts import (
     Judgment,
     PodReference,
     PreemptedPod,
+    QuestionReport,
     Report,
-    ScheduledReport,
+    manner_of,
     preempted_pods,
 )
 from kubespread.wording import count_of
@@ -233,8 +234,10 @@ class ReplicaDifference(Report, frozen=True):
     """Its node AFTER."""
 
 
-class CompareReport(ScheduledReport, frozen=True, kw_only=True):
+class CompareReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CompareReport"
+    preemption: bool = True
+    """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
     same: bool
     """Whether nothing differs in what comes of it; what was asked may."""
     before: SideReport
@@ -249,6 +252,10 @@ class CompareReport(ScheduledReport, frozen=True, kw_only=True):
     """In the order of names."""
     replicas: tuple[ReplicaDifference, ...]
     """Empty also where one side keeps more running replicas than the other: those placed are not the same ones then."""
+
+    @property
+    def manner(self) -> str:
+        return manner_of(self.preemption)
 
     @property
     def gaps(self) -> tuple[str, ...]:

@@ -14,20 +14,18 @@ from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_e
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import (
     ClusterReference,
+    ClusterReport,
     ConstraintReport,
     Judgment,
     PodReference,
     PreemptionReport,
-    QuestionReport,
 )
 from kubespread.wording import count_of
 
 
-class ExplainReport(QuestionReport, frozen=True, kw_only=True):
+class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "ExplainReport"
-    kube_version: str
     scheduler_name: str
-    cluster: ClusterReference | None = None
     pod: PodReference
     schedulable: bool = False
     """Whether some node fits."""
@@ -47,8 +45,6 @@ class ExplainReport(QuestionReport, frozen=True, kw_only=True):
     """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
     nominated: str | None = None
     """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None
     """Only when asked for, and only when no node fits."""
     advice: Advice | None = None
@@ -57,8 +53,6 @@ class ExplainReport(QuestionReport, frozen=True, kw_only=True):
     """
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
-    notes: tuple[str, ...]
-    """What was filled in on the way from the manifest to the pod."""
 
     def sorted_by(self, key: str) -> ExplainReport:
         """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""

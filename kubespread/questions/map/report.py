@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.owners import NamespacedName
 from kubespread.reports.parts import (
-    ClusterReference,
+    ClusterReport,
     ConstraintReport,
     Judgment,
-    QuestionReport,
     Report,
     letter,
 )
@@ -68,10 +67,8 @@ class MapDomain(Report, frozen=True, gc=False):
     """Of all its nodes, in the order of ``resources``."""
 
 
-class TopologyMap(QuestionReport, frozen=True, kw_only=True):
+class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
-    kube_version: str
-    cluster: ClusterReference | None = None
     namespace: str | None = None
     """That of the workload, null where none is asked about."""
     workload: str | None = None
@@ -96,9 +93,6 @@ class TopologyMap(QuestionReport, frozen=True, kw_only=True):
     """How many pods wait for a node, whoever made them."""
     left: tuple[str, ...] = ()
     """Nodes that the edits took away, by name."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def pods(self) -> int:

@@ -8,7 +8,7 @@ from typing import Literal
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
-from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
@@ -52,8 +52,6 @@ class StuckGroup(Report, frozen=True):
 
 class PendingReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "PendingReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     namespace: str | None
     """The namespace whose pods are asked about, null for all."""
     selector: str
@@ -66,9 +64,6 @@ class PendingReport(ScheduledReport, frozen=True, kw_only=True):
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
     """Pods of the same workloads that do not exist yet, or are refused, though they are to be."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def judged(self) -> Judgment:
         return "no" if self.groups else "yes"

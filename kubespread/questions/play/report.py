@@ -12,7 +12,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import GonePod, Happened
-from kubespread.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
+from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report
 from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, some_of
 
@@ -95,12 +95,10 @@ class StepReport(Report, frozen=True):
         )
 
 
-class PlayReport(QuestionReport, frozen=True, kw_only=True):
+class PlayReport(ClusterReport, frozen=True, kw_only=True):
     """What a scenario came to."""
 
     kind: str = "PlayReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     scenario: str | None
     """What it is called."""
     workload: WorkloadName | None = None
@@ -127,9 +125,6 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
     """
     stuck_deals: int = 0
     """In how many of these the answer is no."""
-    notes: tuple[str, ...]
-    gaps: tuple[str, ...]
-    not_modelled: tuple[str, ...]
 
     @property
     def manner(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.reports.parts import ClusterReference, DomainChange, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import DomainChange, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of
 
 
@@ -162,8 +162,6 @@ class DeschedulerReport(Report, frozen=True):
 
 class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     asked: tuple[WorkloadName, ...] = ()
     """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were considered."""
     namespace: str | None
@@ -200,9 +198,6 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     """What would do instead of evictions."""
     descheduler: DeschedulerReport | None
     """Null where no policy was given."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 HeldBy = Literal[
@@ -90,8 +90,6 @@ class Together(Report, frozen=True):
 
 class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     nodes: int
     """How many the cluster has."""
     rows: tuple[NodeRemoval, ...]
@@ -99,9 +97,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     others; fewest pods first, then by name.
     """
     together: Together
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def judged(self) -> Judgment:
         return "yes" if any(row.alone for row in self.rows) else "no"

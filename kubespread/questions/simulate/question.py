@@ -203,6 +203,9 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
         return answer(self, scene)
 
+    def signed(self, answer: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
+        return tuple(map(super().signed, answer))
+
     def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
         return [(f"{each.pod.namespace}/{each.subject}: " if len(answer) > 1 else "", each) for each in answer]
 

@@ -12,6 +12,7 @@ from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentenc
 from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
 from kubespread.reports.parts import (
     ClusterReference,
+    ClusterReport,
     ConstraintReport,
     DomainChange,
     Judgment,
@@ -19,7 +20,6 @@ from kubespread.reports.parts import (
     PodReference,
     PreemptedPod,
     PreemptionReport,
-    QuestionReport,
     Report,
     SkewChange,
     letter,
@@ -140,11 +140,9 @@ class Runs(Report, frozen=True):
     """Every run, in order."""
 
 
-class SimulateReport(QuestionReport, frozen=True, kw_only=True):
+class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "SimulateReport"
-    kube_version: str
     scheduler_name: str
-    cluster: ClusterReference | None = None
     pod: PodReference
     workload: str | None = None
     """Kind/name of what the replicas belong to."""
@@ -218,10 +216,7 @@ class SimulateReport(QuestionReport, frozen=True, kw_only=True):
     """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
     for.
     """
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:

@@ -10,7 +10,6 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import NodeEviction
 from kubespread.reports.parts import (
-    ClusterReference,
     Judgment,
     PreemptedPod,
     Report,
@@ -117,8 +116,6 @@ class DomainLoss(Report, frozen=True):
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
-    kube_version: str
-    cluster: ClusterReference | None = None
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str
@@ -131,9 +128,6 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     """Pods of theirs that are pending already, before anything is lost."""
     losses: tuple[DomainLoss, ...]
     """By topology key, in the order asked, and domain."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def by_key(self) -> Iterator[tuple[str, tuple[DomainLoss, ...]]]:
         """The losses of each topology key."""

@@ -79,7 +79,6 @@ def answer(asked: Upgrade, scene: Scene) -> UpgradeReport:
     found = remedies_of(start, manner, report, settled.waited) if asked.remedies else Remedies()
     return structs.replace(
         report,
-        kube_version=str(scene.release),
         cluster=scene.source,
         preemption=asked.preemption,
         remedies=tuple(found.options),

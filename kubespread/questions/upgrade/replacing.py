@@ -57,6 +57,7 @@ def replace_nodes(
     charged, unmade = pool.missing.newly_waiting(world), list(pool.missing.newly_unmade(world))
     is_charged = {key_of(each.pod) for each in charged}
     return UpgradeReport(
+        kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),
         surge=surge,
         batch=batch,

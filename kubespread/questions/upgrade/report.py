@@ -8,7 +8,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
-from kubespread.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 
@@ -67,8 +67,6 @@ class Blocked(Report, frozen=True):
 
 class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "UpgradeReport"
-    kube_version: str = ""
-    cluster: ClusterReference | None = None
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
     surge: int
@@ -101,9 +99,6 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     """How many changes were played to find the remedies."""
     remedies_untried: int = 0
     """How many more were not."""
-    gaps: tuple[str, ...] = ()
-    not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
