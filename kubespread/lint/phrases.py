@@ -15,11 +15,6 @@ _PLAIN = re.compile(r"[A-Za-z][-A-Za-z0-9_.]*")
 _BOOLEANS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"})
 
 
-def short_key(topology_key: str) -> str:
-    """``zone`` for ``topology.kubernetes.io/zone``."""
-    return topology_key.rpartition("/")[2]
-
-
 def counted(number: int, what: str) -> str:
     """``1 replica``, ``2 replicas``."""
     return f"{number} {what}{'' if number == 1 else 's'}"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.lint.phrases import short_key
 from kubespread.lint.trial import Placed, PodChange, Trial
 from kubespread.planner.advise.candidates import FAMILIES
 from kubespread.planner.advise.change import Answer, Change
@@ -26,6 +25,7 @@ from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.check.report import Remedy
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
+from kubespread.wording import short_key
 
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
 """On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""

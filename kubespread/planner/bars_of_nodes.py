@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.node_selector import parse_term, required_node_selector
 from kubespread.kube.selector import Requirement, Selector, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
@@ -70,15 +70,15 @@ def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     if words is PODS:
         return f"runs {cluster.running.taken.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
     if words is TAINT and (taints := taints_of(evaluation, node)):
-        return f"has taint {', '.join(taints)}"
+        return f"has taint {', '.join(map(taint_text, taints))}"
     return words.said_of(1)
 
 
-def taints_of(evaluation: Evaluation, node: int) -> list[str]:
+def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
     """Taints of a node that the pod does not tolerate, but for that of a cordon."""
     spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
     return [
-        taint_text(taint)
+        taint
         for taint in untolerated(spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
         if taint.key != CORDON_TAINT_KEY
     ]
@@ -87,7 +87,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[str]:
 def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     """The same in a word or two: ``cordoned``, ``tainted gpu``."""
     if words is TAINT:
-        keys = dict.fromkeys(taint.partition(":")[0].partition("=")[0] for taint in taints_of(evaluation, node))
+        keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
     return words.said_of(1).removeprefix("is ")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.wording import short_key
 
 _OTHER_NAMES = {"az": ZONE, "host": HOSTNAME, "node": HOSTNAME}
 _USUAL = (ZONE, REGION, HOSTNAME, BETA_ZONE, BETA_REGION)
@@ -38,7 +39,7 @@ def meant_key(key: str, known: Iterable[str]) -> str:
 
 
 def _last_part(key: str) -> str:
-    return key.rpartition("/")[2].lower()
+    return short_key(key).lower()
 
 
 def _is_same(written: str, known: str) -> bool:

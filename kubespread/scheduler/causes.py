@@ -15,6 +15,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.quantity import rounded
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
+from kubespread.wording import short_key
 
 
 class _Cause(msgspec.Struct, frozen=True, rename="camel", tag_field="type"):
@@ -361,7 +362,7 @@ def _there(topology_key: str, domain: str) -> str:
     """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
     if topology_key == HOSTNAME:
         return "on this host"
-    return f"in {topology_key.rpartition('/')[2]} {domain or '(empty)'}"
+    return f"in {short_key(topology_key)} {domain or '(empty)'}"
 
 
 def name_of(pod: Pod) -> str:

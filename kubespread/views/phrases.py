@@ -24,14 +24,19 @@ def policies(constraint: ConstraintReport) -> list[str]:
 
 def cluster_phrase(cluster: ClusterReference | None) -> str:
     """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
+    return " ".join(filter(None, cluster_words(cluster)))
+
+
+def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
+    """The same as what it is, where that is said, and which one."""
     if cluster is None or not (cluster.context or cluster.server or cluster.time):
-        return ""
-    whose = f"context {cluster.context}" if cluster.context else cluster.server
+        return "", ""
+    whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
     if cluster.snapshot is None:
-        return whose or ""
-    file = f"snapshot {cluster.snapshot.rpartition('/')[2]}"
-    of = f" of {whose}" if whose else ""
-    return f"{file}{of}" if cluster.age_seconds is None else f"{file}{of}, {age(cluster.age_seconds)} old"
+        return whose
+    of = f" of {' '.join(filter(None, whose))}" if any(whose) else ""
+    old = "" if cluster.age_seconds is None else f", {age(cluster.age_seconds)} old"
+    return "snapshot", f"{cluster.snapshot.rpartition('/')[2]}{of}{old}"
 
 
 def chosen_from(namespace: str | None, selector: str) -> str:

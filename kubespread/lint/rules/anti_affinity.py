@@ -33,10 +33,11 @@ from kubespread.kube.api.core import Affinity, Pod, PodAffinityTerm, PodAntiAffi
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import outcome, short_key
+from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import Rule
 from kubespread.lint.trial import Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 _FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 

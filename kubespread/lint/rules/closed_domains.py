@@ -32,7 +32,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import counted, listed, outcome, short_key
+from kubespread.lint.phrases import counted, listed, outcome
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint, with_node_requirement
@@ -40,6 +40,7 @@ from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.snapshot.edits.cordoning import uncordoned
+from kubespread.wording import short_key
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
 _ATTRIBUTES = {

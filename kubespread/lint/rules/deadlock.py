@@ -29,11 +29,11 @@ from collections.abc import Iterator, Sequence
 from kubespread.kube.well_known import SCHEDULE_ANYWAY
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import short_key
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -44,7 +44,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         names = [f"{short_key(declared.constraint.topology_key)} ≤ {declared.constraint.max_skew}" for declared in hard]
         mended, remedy = _remedy(hard, trial)
         yield Found(
-            field=hard[0].path.rpartition("[")[0],
+            field=case.subject.field("spec.topologySpreadConstraints"),
             message=f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
             f"{trial.placed.wanted}{_other_order(trial)}",
             remedy=remedy,

@@ -30,11 +30,12 @@ from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
 from kubespread.lint.own_selector import own_selector
-from kubespread.lint.phrases import counted, short_key
+from kubespread.lint.phrases import counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial, with_more
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -61,7 +62,7 @@ def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iter
         return
     name = short_key(key)
     yield Found(
-        field=case.own[0].path.rpartition("[")[0],
+        field=case.subject.field("spec.topologySpreadConstraints"),
         message=f"with constraints of its own it has no default one over {name} any more: a single {name} takes "
         f"{_most(placed, key)} of {counted(placed.count, 'replica')}",
         remedy=Remedy(

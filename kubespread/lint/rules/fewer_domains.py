@@ -26,11 +26,12 @@ from collections.abc import Iterator
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import by_domain, landing, listed, short_key
+from kubespread.lint.phrases import by_domain, landing, listed
 from kubespread.lint.reach import EXCLUDED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

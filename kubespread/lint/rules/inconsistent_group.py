@@ -29,11 +29,12 @@ from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
 from kubespread.lint.groups import counted_together, declares_alike, over_the_same
-from kubespread.lint.phrases import by_domain, counted, short_key
+from kubespread.lint.phrases import by_domain, counted
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 _MOST = 3
 """Of how many others a constraint says how they differ."""

@@ -28,11 +28,12 @@ from kubespread.lint.case import Case
 from kubespread.lint.evenness import skew_of
 from kubespread.lint.finding import Found
 from kubespread.lint.own_selector import own_selector
-from kubespread.lint.phrases import by_domain, counted, short_key
+from kubespread.lint.phrases import by_domain, counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial, with_more
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

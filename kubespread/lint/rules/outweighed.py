@@ -35,7 +35,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import matching_of, own_counts, skew_of, sums
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import outcome, short_key
+from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial
 from kubespread.questions.check.report import Remedy, Severity
@@ -43,6 +43,7 @@ from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

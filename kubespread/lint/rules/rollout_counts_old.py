@@ -35,12 +35,13 @@ from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import by_domain, counted, short_key
+from kubespread.lint.phrases import by_domain, counted
 from kubespread.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RevisionSkew, RolloutReport
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

@@ -30,13 +30,14 @@ from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import by_domain, listed, outcome, short_key
+from kubespread.lint.phrases import by_domain, listed, outcome
 from kubespread.lint.possible_domains import Possible, without_nodes
 from kubespread.lint.reach import domains
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
+from kubespread.wording import short_key
 
 _GATE = "MinDomainsInPodTopologySpread"
 

@@ -34,11 +34,12 @@ from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
 from kubespread.lint.groups import counted_together, declares_alike
-from kubespread.lint.phrases import by_domain, counted, listed, short_key
+from kubespread.lint.phrases import by_domain, counted, listed
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 _HASH = "pod-template-hash"
 _OWN = "kubespread.dev/own"

@@ -25,12 +25,13 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import listed, short_key
+from kubespread.lint.phrases import listed
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:

@@ -46,12 +46,13 @@ from kubespread.kube.well_known import HOSTNAME
 from kubespread.lint.budgets import others_protected, protecting
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import counted, listed, short_key
+from kubespread.lint.phrases import counted, listed
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Placed, PodChange, Trial, with_constraint
 from kubespread.planner.drained_node import Drained, drained, evictions_allowed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 _MOST = 12
 """How many nodes that are unlike one another are drained."""

@@ -32,10 +32,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import by_domain, listed, short_key
+from kubespread.lint.phrases import by_domain, listed
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
 
 _PLUGINS = ("VolumeBinding", "VolumeZone")
 _REMEDY = Remedy(

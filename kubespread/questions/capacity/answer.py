@@ -54,6 +54,7 @@ from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
+from kubespread.wording import short_key
 
 _NAME = "kubespread-capacity"
 _WHAT_A_NAMESPACE_MAY_HAVE = "{}: counts are what nodes hold, not what a namespace may have"
@@ -226,7 +227,7 @@ def _faults(given: ResourceList, known: set[str]) -> list[tuple[str, str]]:
 
 def _meant(name: str, known: set[str]) -> str:
     """The resource that has this name behind its domain, or one that is spelled like it."""
-    behind = sorted(full for full in known if full.rpartition("/")[2] == name)
+    behind = sorted(full for full in known if short_key(full) == name)
     return behind[0] if behind else near_miss(name, known)
 
 

@@ -35,13 +35,15 @@ from kubespread.views.layout import (
 )
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
+from kubespread.views.phrases import cluster_phrase, cluster_words
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
 from kubespread.wording import EMPTY, short_key
 
 _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
+_Named = tuple[str, str]
+"""A word for what it is, and which one."""
 _SEPARATOR, _MINUS = " · ", "−"
 _MAX_ROWS, _MAX_ROWS_OF_SCORES = 12, 6
 _MAX_NAMED, _NAMES_PER_WIDTH = 3, 3
@@ -420,7 +422,8 @@ def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Li
     before, after = report.before, report.after
     subject = both(before.subject, after.subject)
     namespace = both(before.pod.namespace, after.pod.namespace)
-    shared = [said for said, other in zip(_provenance(before), _provenance(after), strict=True) if said == other]
+    pairs = zip(_provenance(before), _provenance(after), strict=True)
+    shared = [" ".join(filter(None, old)) for old, new in pairs if old == new]
     phrases = [
         " · ".join(said for said in (*shared, report.manner) if said not in ("", _DEFAULT_PROFILE)),
         f"nodes {names.left_out}" if names.left_out else "",
@@ -450,18 +453,17 @@ def _asked_otherwise(report: CompareReport) -> Iterator[str]:
             yield from (f"{when}: {said}" for said in (*side.asked.edits, *settings))
 
 
-def _changed(before: str, after: str) -> str:
-    """``kube-scheduler v1.30 → v1.36``, the first word once."""
-    word, _, rest = after.partition(" ")
-    is_shared = bool(before) and before.partition(" ")[0] == word
-    return f"{before or _NONE}{ARROW}{rest if is_shared else after or _NONE}"
+def _changed(before: _Named, after: _Named) -> str:
+    """``kube-scheduler v1.30 → v1.36``, the word once where it is the same."""
+    old, new = (" ".join(filter(None, each)) or _NONE for each in (before, after))
+    return f"{old}{ARROW}{after[1] if before[0] and before[0] == after[0] else new}"
 
 
-def _provenance(side: SideReport) -> tuple[str, str, str]:
+def _provenance(side: SideReport) -> tuple[_Named, _Named, _Named]:
     """The cluster, the release and the profile."""
-    cluster, snapshot = cluster_phrase(side.cluster), side.cluster and side.cluster.snapshot
+    cluster, snapshot = cluster_words(side.cluster), side.cluster and side.cluster.snapshot
     return (
-        cluster or (f"snapshot {snapshot}" if snapshot else ""),
-        f"kube-scheduler v{side.kube_version}",
-        f"profile {side.scheduler_name}",
+        cluster if any(cluster) or not snapshot else ("snapshot", snapshot),
+        ("kube-scheduler", f"v{side.kube_version}"),
+        ("profile", side.scheduler_name),
     )

@@ -178,8 +178,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
     columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
     if room is not None:
-        causes = columns[-1]
-        columns[-1] = Column(cut_end(causes.header, room), [Cell(cut_items(each.text, room)) for each in causes.cells])
+        columns[-1] = Column(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
     if not any(row.also for row in shown):
         columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kubespread.escaping import escaped
 from kubespread.views.arithmetic import PRETTY, Spelling, letter
 from kubespread.views.layout import Cell, Column, cell, cut_end, cut_middle, width_of
 from kubespread.wording import EMPTY, short_key
@@ -65,11 +66,11 @@ def constraint_header(position: int, topology_key: str, spelling: Spelling) -> s
     return cut_end(cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
 
 
-def cut_items(text: str, width: int) -> str:
-    """As many of the items of ``text`` as fit, and the number of the others; the first one at any rate."""
-    if width_of(text) <= width:
-        return text
-    items = text.split(SEPARATOR)
+def cut_items(items: Sequence[str], width: int) -> str:
+    """As many of ``items`` as fit, and the number of the others; the first one at any rate."""
+    items = [escaped(each) for each in items]
+    if width_of(whole := SEPARATOR.join(items)) <= width:
+        return whole
     for kept in range(len(items) - 1, 0, -1):
         shorter = f"{SEPARATOR.join(items[:kept])} +{len(items) - kept}"
         if width_of(shorter) <= width:

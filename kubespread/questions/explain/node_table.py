@@ -115,7 +115,7 @@ _FITS, _FAILS = Cell("yes", GOOD), Cell("no", BAD)
 def _within(rows: Rows, reasons: Column, width: int) -> Column:
     """The reasons, in a word each where there is no room for their numbers."""
     cells = [
-        each if width_of(each.text) <= width else Cell(cut_items(cell(SEPARATOR.join(row.short_names)).text, width))
+        each if width_of(each.text) <= width else Cell(cut_items(row.short_names, width))
         for row, each in zip(rows.rows, reasons.cells, strict=True)
     ]
     return Column(cut_end(reasons.header, width), cells)

@@ -46,6 +46,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.wording import short_key
 
 _USUAL, _PODS = ("cpu", "memory"), "pods"
 _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
@@ -228,7 +229,7 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
             values.setdefault(key, set()).add(value)
     called: dict[str, list[str]] = {}
     for key in sorted(values):
-        called.setdefault(key.rpartition("/")[2], []).append(key)
+        called.setdefault(short_key(key), []).append(key)
     # A label of one's own that is called so stands in where there is no well-known one.
     wide = (
         next((key for key in (*known, *called.get(name, ())) if key in values), None) for name, known in _WIDE.items()

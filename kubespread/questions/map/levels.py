@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.questions.map.report import Load, MapNode, TopologyMap, difference, fullest, is_closed
+from kubespread.questions.map.report import Load, MapNode, TopologyMap, against, difference, fullest, is_closed
 from kubespread.reports.parts import ConstraintReport
 from kubespread.views.look import MapBy
 from kubespread.wording import EMPTY, count_of, short_key
@@ -107,9 +107,8 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
     skew = nodes[0].skew[report.constraints.index(constraint)]
     if skew is None:
         return Title(name, [f"{counted} · does not count", "does not count"])
-    text = difference(constraint, matching, matching - skew)
     is_exceeded = constraint.is_hard and skew > constraint.max_skew
-    return Title(name, [text, text.partition(" = ")[2]], is_exceeded)
+    return Title(name, [difference(constraint, matching, skew), against(constraint, skew)], is_exceeded)
 
 
 def _said_of_load(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:

@@ -145,14 +145,17 @@ def evenness(report: TopologyMap) -> Iterator[str]:
         least = min(counted, key=lambda domain: domain.matching)
         ends = f", most in {most.value or EMPTY}, least in {least.value or EMPTY}" if most is not least else ""
         # With fewer domains than minDomains the least is 0, whatever the emptiest domain holds.
-        yield f"{letter(place)} {key}: {difference(constraint, most.matching, most.matching - skew)}{ends}"
+        yield f"{letter(place)} {key}: {difference(constraint, most.matching, skew)}{ends}"
 
 
-def difference(constraint: ConstraintReport, matching: int, minimum: int) -> str:
-    """``5−1 = 4 > 1``: pods of a domain minus the minimum, against maxSkew where that is exceeded."""
-    skew = matching - minimum
-    limit = f" > {constraint.max_skew}" if skew > constraint.max_skew else f" ≤ {constraint.max_skew}"
-    return f"{matching}−{minimum} = {skew}{limit}"
+def difference(constraint: ConstraintReport, matching: int, skew: int) -> str:
+    """``5−1 = 4 > 1``: pods of a domain minus the minimum, against maxSkew."""
+    return f"{matching}−{matching - skew} = {against(constraint, skew)}"
+
+
+def against(constraint: ConstraintReport, skew: int) -> str:
+    """``4 > 1``."""
+    return f"{skew} {'>' if skew > constraint.max_skew else '≤'} {constraint.max_skew}"
 
 
 def fullness(report: TopologyMap) -> str:
@@ -193,14 +196,18 @@ def is_closed(states: Sequence[str]) -> bool:
 
 def state_words(node: MapNode) -> str:
     """``cordoned``, ``not ready``, or that it is tainted; and whether an edit added it."""
+    return ", ".join(_states(node))
+
+
+def _states(node: MapNode) -> list[str]:
     states = [part for part in node.closed if part in CLOSING] or (["tainted"] if node.closed else [])
-    return ", ".join([*states, *([JOINED] if node.joined else [])])
+    return [*states, *([JOINED] if node.joined else [])]
 
 
 def state_word(node: MapNode) -> str:
     """The one that matters most, where there is room for one; page.js has the same."""
-    words = state_words(node).split(", ")
-    return next((word for word in ("not ready", "cordoned", JOINED) if word in words), words[0])
+    states = _states(node)
+    return next((word for word in ("not ready", "cordoned", JOINED, *states) if word in states), "")
 
 
 def states_in_full(node: MapNode) -> str:

@@ -415,5 +415,5 @@ def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]
             if not constraint.is_hard or skew <= constraint.max_skew:
                 continue
             if skew > skew_now(constraints_on(before, pod, scheduler_of)[at]):
-                key = constraint.topology_key.rpartition("/")[2]
+                key = short_key(constraint.topology_key)
                 yield f"{workload}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

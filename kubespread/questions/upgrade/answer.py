@@ -15,7 +15,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.missing import Missing
@@ -113,7 +113,7 @@ class Manner:
 class Remedies:
     """What came of looking for some."""
 
-    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    options: dict[str, tuple[NamespacedName, ...]] = field(default_factory=dict)
     """Those that help, each with the pods that are lost for good with it."""
     tried: int = 0
     untried: int = 0
@@ -121,9 +121,9 @@ class Remedies:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Something to try, and the option that stands for it."""
+    """Something to try, and the options that stand for it."""
 
-    option: str
+    options: tuple[str, ...]
     manner: Manner
     edit: Edit | None = None
 
@@ -137,9 +137,9 @@ def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Col
     if report.verdict == "yes":
         return Remedies()
     trials = list(_trials(world, manner, report))
-    options, before = dict[str, tuple[str, ...]](), Missing(world, waited)
+    options, before = dict[tuple[str, ...], tuple[NamespacedName, ...]](), Missing(world, waited)
     for trial in trials[:_MAX_TRIED]:
-        if any(set(option.split()) < set(trial.option.split()) for option in options):
+        if any(set(enough) < set(trial.options) for enough in options):
             continue  # part of it is enough
         other, missing = world.fork(), before
         try:
@@ -151,9 +151,9 @@ def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Col
         except KubespreadError:
             continue
         if outcome.verdict == "yes" and not before.has_more(other):
-            options[trial.option] = tuple(pod for step in outcome.steps for pod in step.lost)
+            options[trial.options] = tuple(pod for step in outcome.steps for pod in step.lost)
     tried = min(len(trials), _MAX_TRIED)
-    return Remedies(options, tried, len(trials) - tried)
+    return Remedies({" ".join(each): lost for each, lost in options.items()}, tried, len(trials) - tried)
 
 
 def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
@@ -186,13 +186,13 @@ def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:
                 delete_emptydir_data=flags.delete_emptydir_data or "--delete-emptydir-data" in options,
                 force=flags.force or "--force" in options,
             )
-            yield _Trial(" ".join(options), replace(manner, flags=then))
+            yield _Trial(tuple(options), replace(manner, flags=then))
 
 
 def _room(world: World, manner: Manner) -> Iterator[_Trial]:
     if manner.batch > 1:
-        yield _Trial("--batch 1", replace(manner, batch=1))
-    yield _Trial(f"--surge {manner.surge + 1}", replace(manner, surge=manner.surge + 1))
+        yield _Trial(("--batch 1",), replace(manner, batch=1))
+    yield _Trial((f"--surge {manner.surge + 1}",), replace(manner, surge=manner.surge + 1))
     # A copy of a node that broke down would be where that broke down.
     working = (node for node in manner.nodes(world) if not is_silent(node) and not node.spec.unschedulable)
     if (template := next(working, None)) is not None:
@@ -200,7 +200,7 @@ def _room(world: World, manner: Manner) -> Iterator[_Trial]:
 
 
 def _with(manner: Manner, edit: Edit) -> _Trial:
-    return _Trial(f"--{edit}", manner, edit)
+    return _Trial((f"--{edit}",), manner, edit)
 
 
 def _cordoned(world: World, manner: Manner) -> Iterator[Node]:

@@ -24,12 +24,12 @@ def of_bars(every: Sequence[Bars]) -> str:
 def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
     joining = joining_nodes(account, drawn)
     if cell_size(len(drawn.nodes) + len(joining)).marks:
-        yield text(f"● a {_dot(account, drawn)}")
+        yield text(" ".join(["● a", *_dot(account, drawn)]))
         if account.is_rollout:
             yield text("○ one with the old template")
     else:
-        noun, blank, which = _dot(account, drawn).partition(" ")
-        yield text(f"Number on a node: its {noun}s{blank}{which}")
+        noun, *which = _dot(account, drawn)
+        yield text(" ".join([f"Number on a node: its {noun}s", *which]))
     if is_judged(account):
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")
@@ -46,13 +46,13 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         yield _sample("moved", "changed in this step")
 
 
-def _dot(account: View, drawn: TopologyMap) -> str:
+def _dot(account: View, drawn: TopologyMap) -> tuple[str, ...]:
     """The noun, and which of these."""
     if account.before is not None:
-        return "replica"
+        return ("replica",)
     if drawn.selector is not None:
-        return f"pod matching {drawn.selector}"
-    return f"pod of {drawn.workload}" if drawn.workload is not None else "pod"
+        return "pod", f"matching {drawn.selector}"
+    return ("pod",) if drawn.workload is None else ("pod", f"of {drawn.workload}")
 
 
 def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
