@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 
 NATIVE_DOMAIN = "kubernetes.io/"
 STANDARD_CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})

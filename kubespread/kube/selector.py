@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.gotext import compact_json, quote
-from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

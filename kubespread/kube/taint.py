@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kubespread.kube.api.core import Taint, Toleration
-from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from kubespread.manifest.events import yaml_documents, yaml_parts
 from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import ITEMS, MalformedError, Part, is_list
+from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
 T = TypeVar("T")
 Chunks = Iterator[bytes]

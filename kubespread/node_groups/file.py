@@ -15,7 +15,7 @@ from kubespread.kube.api.decoding import DecodingError, decode, normalized, unkn
 from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import Int32, KubeObject
 from kubespread.kube.gotext import quote
-from kubespread.kube.names import label_value_faults, subdomain_faults
+from kubespread.kube.name_rules import label_value_faults, subdomain_faults
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN, display_name

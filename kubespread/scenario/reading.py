@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError
-from kubespread.kube.names import dns_label_faults
+from kubespread.kube.name_rules import dns_label_faults
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import describe
 from kubespread.manifest.parts import MalformedError

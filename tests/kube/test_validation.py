@@ -8,7 +8,7 @@ import pytest
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.decoding import DecodingError, normalized
-from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from tests.builders import hard, pod, soft
 from tests.kube.decoding import faults_of
 

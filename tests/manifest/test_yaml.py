@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.manifest.events import yaml_documents, yaml_parts
 from kubespread.manifest.parts import MAX_DEPTH, MalformedError
 from kubespread.manifest.scalars import resolve_plain
 from kubespread.manifest.writer import to_yaml
+from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
 # What kubectl 1.32 made of each plain scalar.
 SCALARS: dict[str, Any] = {
@@ -130,7 +130,7 @@ def test_strings_kubectl_would_retype_are_quoted(text: str) -> None:
 
 def test_the_bound_on_aliases_is_for_each_item_of_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dumpers write what is there twice as an alias; a long list may have any number of them, one item may not."""
-    monkeypatch.setattr("kubespread.manifest.events.MAX_ALIASED_VALUES", 10)
+    monkeypatch.setattr("kubespread.manifest.yaml_stream.MAX_ALIASED_VALUES", 10)
     text = "items:\n" + "- {a: &a [1, 2, 3], b: *a}\n" * 50
     *items, document = yaml_parts(text.encode())
     assert document == ({"items": []}, None, "", None)

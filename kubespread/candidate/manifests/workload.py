@@ -21,7 +21,7 @@ from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
-from kubespread.kube.names import dns_label_faults
+from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.static_pods import static_notes
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject

@@ -12,7 +12,7 @@ from kubespread.config.settings import SNAPSHOT
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.names import Names
+    from kubespread.snapshot.name_index import Names
 
 _STDIN = "-"
 _RUNNING = {"context", "kubeconfig", "cluster", "user"}
@@ -133,7 +133,7 @@ def _namespace(line: Line, names: Names) -> str:
 
 def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
     """The names in each snapshot that the line names or that is set; none for a running cluster."""
-    from kubespread.snapshot.names import names_in
+    from kubespread.snapshot.name_index import names_in
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:

@@ -12,7 +12,7 @@ from kubespread.kube.api.core import (
     PodAffinity,
     PodAffinityTerm,
 )
-from kubespread.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
 from kubespread.kube.validation.labels import (

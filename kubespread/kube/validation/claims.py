@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.kube.api.core import ContainerClaim, PodResourceClaim
-from kubespread.kube.names import dns_label_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, not_found, required
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Container, ContainerPort, PodSpec
-from kubespread.kube.names import dns_label_faults
+from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.validation.claims import reference_faults
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required, unsupported
 from kubespread.kube.validation.resources import resource_faults

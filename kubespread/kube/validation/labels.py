@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
-from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
 
 VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.gotext import quote
-from kubespread.kube.names import label_key_faults, label_value_faults, subdomain_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.taint import EFFECTS
 from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, required, unsupported
 from kubespread.kube.validation.labels import labels_faults

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Pod, PodSchedulingGate, PodSpec, Toleration
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
 from kubespread.kube.validation.affinity import affinity_faults

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kubespread.kube.api.core import Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import Quantity, QuantityError, parse
 from kubespread.kube.resource_names import (

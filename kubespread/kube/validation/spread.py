@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import TopologySpreadConstraint
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.validation.faults import (
     FieldFault,
     duplicate,

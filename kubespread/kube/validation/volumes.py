@@ -17,7 +17,7 @@ from kubespread.kube.api.volumes import (
     Volume,
 )
 from kubespread.kube.gotext import quote
-from kubespread.kube.names import dns_label_faults, label_key_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, label_key_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityText, parse
 from kubespread.kube.validation.faults import (
     FieldFault,

@@ -15,7 +15,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.resource_names import allows_overcommit

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.kube.durations import in_json, nanoseconds
 from kubespread.kube.gotext import compact_json
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.resource_names import is_extended
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import KubeVersion

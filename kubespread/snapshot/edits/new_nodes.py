@@ -20,7 +20,7 @@ from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.kube.names import subdomain_faults
+from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.snapshot.edits.cordoning import cordoned
 from kubespread.snapshot.edits.domain_labels import going_along

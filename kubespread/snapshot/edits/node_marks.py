@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.kube.names import subdomain_faults
+from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.validation.labels import labels_faults
 from kubespread.snapshot.edits.target import nodes_meant, parse_target

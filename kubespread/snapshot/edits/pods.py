@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.names import dns_label_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.snapshot.edits.verb import Edit, Field, Form, Given, Holds
 

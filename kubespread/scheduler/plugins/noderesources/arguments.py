@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import field
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.validation.faults import (
     FieldFault,
     duplicate,

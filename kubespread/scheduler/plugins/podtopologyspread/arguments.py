@@ -13,7 +13,7 @@ import msgspec
 from msgspec import field
 
 from kubespread.kube.api.core import TopologySpreadConstraint
-from kubespread.kube.names import label_key_faults
+from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.validation.faults import (
     FieldFault,
     duplicate,

@@ -18,7 +18,7 @@ import pytest
 
 from kubespread.manifest.parts import MalformedError
 from kubespread.snapshot.files import object_names
-from kubespread.snapshot.names import names_in
+from kubespread.snapshot.name_index import names_in
 
 
 def named(kind: str, name: str, api_version: str = "v1", **metadata: Any) -> dict[str, Any]:
