@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from kubespread.questions.registry import QUESTIONS
+
 PACKAGE = Path(__file__).parents[1] / "kubespread"
 
 # room -> rooms it may import; every room may import errors, escaping and wording.
@@ -29,8 +31,6 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.topology_keys",
         "node_groups.groups",
     },
-    # A rule says what it finds as the report has it.
-    "lint": {"controllers", "planner", "reports", "scheduler", "kube", "snapshot.edits", "questions.check.report"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
@@ -41,7 +41,6 @@ ROOMS: dict[str, set[str]] = {
         "candidate",
         "controllers",
         "kube",
-        "lint",
         "manifest",
         "node_groups",
         "planner",
@@ -99,13 +98,23 @@ FENCES: dict[str, set[str]] = {
     "kubernetes": {"snapshot"},
     "mcp": {"assistants"},
     "anyio": {"assistants"},
-    "numpy": {"scheduler", "planner", "lint", "questions"},
+    "numpy": {"scheduler", "planner", "questions"},
 }
 # Inside the scheduler each may import those before it.
 FLOORS = (
     "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "cycle_state", "on_node", "framework",
     "evaluation", "preemption", "specification", "batching", "placing", "plugins", "profile", "building",
 )  # fmt: skip
+# Questions of which another is made, or that are answered in its place.
+PARTS = {
+    ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
+    ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"), ("simulate", "play"), ("survive", "map"),
+}  # fmt: skip
+DRAWING_MAPS = {
+    *(f"views/page/{name}.py" for name in ("drawing", "legend", "node_table", "picture", "writing")),
+    "views/registry.py",
+    "views/view.py",
+}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -153,6 +162,20 @@ def test_the_scheduler_is_built_floor_upon_floor() -> None:
     ]
     assert above == []
     assert {path.stem for path in inside.iterdir()} - {"__init__", "__pycache__"} == set(FLOORS)
+
+
+def test_a_question_is_named_in_its_folder_and_the_registry_alone() -> None:
+    """Among questions too it is imported only where one is part of another, or is asked in its place."""
+    named = {
+        (path.relative_to(PACKAGE).as_posix(), name)
+        for path in FILES
+        for module in imports(path)
+        if (name := (module.split(".") + ["", "", ""])[2]) in QUESTIONS and module.startswith("kubespread.questions.")
+        if path.relative_to(PACKAGE).parts[:2] != ("questions", name)
+    }
+    parts = {(Path(path).parts[1], name) for path, name in named if path.startswith("questions/")}
+    assert parts == PARTS
+    assert {path for path, _ in named if not path.startswith("questions/")} - DRAWING_MAPS == {"__init__.py"}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

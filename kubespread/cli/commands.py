@@ -32,20 +32,7 @@ class _Command:
 
 # In the order in which people come to ask; None: the question of that name says it all.
 _COMMANDS: dict[str, _Command | None] = {
-    "explain": None,
-    "advise": None,
-    "simulate": None,
-    "play": None,
-    "pending": None,
-    "audit": None,
-    "check": None,
-    "compare": None,
-    "survive": None,
-    "upgrade": None,
-    "map": None,
-    "rebalance": None,
-    "capacity": None,
-    "removable": None,
+    **dict.fromkeys(QUESTIONS),
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
     "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),

@@ -224,7 +224,7 @@ def test_a_quota_without_room_for_the_surge_stops_every_rollout() -> None:
 
 
 def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.lint.trial._MAX_REHEARSED", 5)
+    monkeypatch.setattr("kubespread.questions.check.lint.trial._MAX_REHEARSED", 5)
     (finding,) = found(quota("0", pods="2"), manifest=rolled())
     assert (finding.code, finding.message.partition("new pods: ")[2]) == (
         "KS406", "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2",
@@ -284,7 +284,7 @@ def test_what_was_tried_in_vain_is_counted() -> None:
 
 
 def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.lint.ways_out._MOST_EFFORT", 1)
+    monkeypatch.setattr("kubespread.questions.check.lint.ways_out._MOST_EFFORT", 1)
     cluster, workloads = Snapshot.from_objects(NODES), [with_pod(web(name=name), **asking("9")) for name in ("a", "b")]
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.lint.registry import RULES
+from kubespread.questions.check.lint.registry import RULES
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures" / "lint"

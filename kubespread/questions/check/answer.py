@@ -11,14 +11,14 @@ from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.lint import baseline as baselines
-from kubespread.lint.engine import Surroundings, not_asked
-from kubespread.lint.engine import check as check_all
-from kubespread.lint.registry import RULES
-from kubespread.lint.selection import rule_called, selected, unknown_codes
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.planner.advise.change import Change
+from kubespread.questions.check.lint import baseline as baselines
+from kubespread.questions.check.lint.engine import Surroundings, not_asked
+from kubespread.questions.check.lint.engine import check as check_all
+from kubespread.questions.check.lint.registry import RULES
+from kubespread.questions.check.lint.selection import rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.questions.check.subjects import Gathered, gather

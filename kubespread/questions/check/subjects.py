@@ -39,16 +39,16 @@ from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationCon
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
-from kubespread.lint.selection import silenced_codes
-from kubespread.lint.subject import Place, Refused, Subject, nowhere
-from kubespread.lint.ways_out import WaysOut
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.world import World
+from kubespread.questions.check.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
+from kubespread.questions.check.lint.selection import silenced_codes
+from kubespread.questions.check.lint.subject import Place, Refused, Subject, nowhere
+from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler

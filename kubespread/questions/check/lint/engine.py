@@ -1,0 +1,186 @@
+"""Every rule asked about every workload; what a rule finds gets its code, its place and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from kubespread.errors import Fault
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.versions import KubeVersion
+from kubespread.questions.check.lint.baseline import fingerprinted
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.company import Company
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.rule import AnyRule, ClusterRule, FaultRule, LastRule, Rule
+from kubespread.questions.check.lint.selection import is_silenced
+from kubespread.questions.check.lint.subject import Refused, Subject
+from kubespread.questions.check.lint.together import with_remedies_together
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.ways_out import WaysOut
+from kubespread.questions.check.report import Finding
+from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.framework import Framework
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all workloads are checked in."""
+
+    objects: ClusterObjects
+    version: KubeVersion
+    cluster: Cluster | None = None
+    """None: static rules only."""
+    ways_out: WaysOut | None = None
+    """None where there is no cluster."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came of it."""
+
+    findings: list[Finding] = field(default_factory=list)
+    ignored: int = 0
+    """Findings that annotations silence."""
+
+
+def check(
+    subjects: Sequence[Subject],
+    refused: Iterable[Refused],
+    rules: Sequence[AnyRule],
+    surroundings: Surroundings,
+    on_progress: Callable[[int], None] | None = None,
+) -> Checked:
+    """All findings, in the order of files and of what stands in them."""
+    checked, plugins, company = Checked(), dict[int, Framework](), Company(subjects)
+    found: list[Finding] = []
+    for each in refused:
+        _keep(checked, found, _faults(each, rules), each.ignored)
+    for number, subject in enumerate(subjects):
+        if on_progress is not None:
+            on_progress(number)
+        made = plugins.get(id(subject.profile))
+        if made is None:
+            made = plugins[id(subject.profile)] = framework(subject.profile)
+        cluster = surroundings.cluster
+        trial = Trial(subject, cluster, made) if cluster is not None else None
+        case = Case(subject, company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out)
+        _keep(checked, found, _findings(case, rules), subject.ignored)
+    checked.findings = list(fingerprinted(sorted(found, key=_order)))
+    return checked
+
+
+def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str, ...]:
+    """The codes of the rules that need a cluster where there is none."""
+    return tuple(rule.code for rule in rules if rule.needs_cluster and surroundings.cluster is None)
+
+
+def _keep(checked: Checked, found: list[Finding], findings: Iterable[Finding], silenced: Sequence[str]) -> None:
+    for finding in findings:
+        if is_silenced(finding.code, silenced):
+            checked.ignored += 1
+        else:
+            found.append(finding)
+
+
+def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
+    subject = case.subject
+    for rule, found in _found(case, rules):
+        line, column = subject.place(found.field)
+        yield Finding(
+            code=rule.code,
+            rule=rule.name,
+            severity=found.severity or rule.severity,
+            workload=subject.name,
+            file=subject.file,
+            line=line,
+            column=column,
+            field=found.field,
+            message=found.message,
+            proven=found.proven,
+            remedy=found.remedy,
+        )
+
+
+def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, Found]]:
+    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
+    revived = with_what_shows(
+        [(rule.code, found) for rule, found in asked],
+        case,
+        lambda then: ((rule.code, found) for rule in rules for found in _asked(rule, then)),
+    )
+    together = with_remedies_together(revived, case.trial)
+    told = [(rule, found) for (rule, _), found in zip(asked, together, strict=True)]
+    yield from told
+    reported = [found for rule, found in told if not is_silenced(rule.code, case.subject.ignored)]
+    for rule in rules:
+        if isinstance(rule, LastRule) and case.trial is not None:
+            yield from ((rule, found) for found in rule.check(case, case.trial, reported))
+
+
+def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:
+    if isinstance(rule, Rule):
+        return rule.check(case)
+    if isinstance(rule, ClusterRule) and case.trial is not None:
+        return rule.check(case, case.trial)
+    return ()
+
+
+def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+    fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
+    for fault in refused.faults:
+        for rule in fault_rules:
+            remedy = rule.remedy(fault, refused)
+            if remedy is not None:
+                yield Finding(
+                    code=rule.code,
+                    rule=rule.name,
+                    severity=rule.severity,
+                    workload=refused.workload,
+                    file=refused.file,
+                    line=fault.line,
+                    column=fault.column,
+                    field=fault.field,
+                    message=_said(fault),
+                    proven=False,
+                    remedy=remedy,
+                )
+                break
+
+
+def _said(fault: Fault) -> str:
+    """The API server's text, which begins with the field where it does not name it otherwise."""
+    return f"{fault.field}: {fault.message}" if fault.field and fault.field not in fault.message else fault.message
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    line, column = finding.line or 0, finding.column or 0
+    return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
+
+
+Asking = Callable[[Case], Iterable[tuple[str, Found]]]
+"""What every rule finds in a case, each with the rule's code."""
+
+
+def with_what_shows(found: Sequence[tuple[str, Found]], case: Case, ask: Asking) -> list[Found]:
+    """The findings of ``case``; those whose remedy revives a constraint say what is found with it."""
+    known = {(code, each.field) for code, each in found}
+    return [_with_following(each, case, ask, known) if each.revives else each for _, each in found]
+
+
+def _with_following(found: Found, case: Case, ask: Asking, known: set[tuple[str, str]]) -> Found:
+    subject, trial = case.subject, case.trial
+    if found.mended is None or trial is None:
+        return found
+    change, template = found.mended.change, subject.template
+    changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
+    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed), case.ways_out)
+    codes = dict.fromkeys(code for code, each in ask(then) if (code, each.field) not in known)
+    if not codes:
+        return found
+    said = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
+    outcome = said if found.remedy.outcome is None else f"{found.remedy.outcome}; {said}"
+    return replace(found, remedy=msgspec.structs.replace(found.remedy, outcome=outcome))

@@ -1,0 +1,95 @@
+"""Constraints that count none of their own pods, and the selector they were probably to have: the workload's."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.workloads import LabelSelectingWorkload
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import by_domain, outcome, selector_text
+from kubespread.questions.check.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
+from kubespread.questions.check.lint.trial import PodChange, Trial, with_constraint
+from kubespread.questions.check.report import Remedy, Severity
+
+_MADE_BY_CONTROLLERS = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/controller-uid",
+        "batch.kubernetes.io/job-name",
+        "controller-uid",
+        "job-name",
+    }
+)
+
+
+def own_selector(case: Case) -> LabelSelector:
+    """The workload's selector where it has one of labels alone that matches its pods, else the labels of the pods."""
+    subject = case.subject
+    if isinstance(subject.object, LabelSelectingWorkload) and (selector := subject.object.spec.selector) is not None:
+        try:
+            matches = from_label_selector(selector).matches(subject.labels)
+        except SelectorError:
+            matches = False
+        labels = {key: value for key, value in selector.match_labels.items() if key not in _MADE_BY_CONTROLLERS}
+        if matches and labels and not selector.match_expressions:
+            return LabelSelector(match_labels=labels)
+    labels = {key: value for key, value in subject.labels.items() if key not in _MADE_BY_CONTROLLERS}
+    return LabelSelector(match_labels=labels)
+
+
+def _uncounted(case: Case, declared: Declared) -> str:
+    """What follows where a constraint counts none of its own pods: where they land is left to everything else."""
+    replicas = case.subject.replicas
+    none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
+    if case.trial is None:
+        return f"{none}, and nothing spreads them" if replicas > 1 else none
+    placed = case.trial.placed
+    landed = by_domain(placed.by_domain(declared.constraint.topology_key))
+    return f"{none}; left to themselves they land {landed}" if landed and placed.count > 1 else none
+
+
+def counting_nothing(case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None) -> Found:
+    """A constraint that counts none of its own pods for this reason: what follows, and what selecting them leads to."""
+    selector, trial = own_selector(case), case.trial
+    remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
+    if selector.match_labels:
+        text = f"select the pods' own labels: {selector_text(selector)}"
+        if trial is not None:
+            select = partial(with_constraint, position=declared.position, label_selector=selector)
+            change = _by_revision(declared, select, case, trial)
+            mended = trial.mended(change or select)
+            text += f"; {BY_REVISION} on this constraint" if change is not None else ""
+        remedy = Remedy(
+            text=text,
+            outcome=None if mended is None else outcome(mended.placed, declared.constraint.topology_key),
+        )
+    return Found(
+        field=field,
+        message=f"{why}: {_uncounted(case, declared)}",
+        remedy=remedy,
+        mended=mended,
+        revives=True,
+        proven=trial is not None,
+        severity=severity,
+    )
+
+
+def _by_revision(declared: Declared, select: PodChange, case: Case, trial: Trial) -> PodChange | None:
+    """The same with each revision counted by itself, where a rollout would end uneven without it, and even with it."""
+    deployment, position = rolled_out(case), declared.position
+    if deployment is None or trial.rollout is None or not counts_by_revision(case.version):
+        return None
+
+    def change(pod: Pod) -> Pod:
+        return told_apart([position])(select(pod))
+
+    counting_both, apart = trial.rollout_of(deployment, select), trial.rollout_of(deployment, change)
+    is_uneven = counting_both.complete and excess(counting_both, position)
+    return change if is_uneven and apart.complete and not excess(apart, position) else None

@@ -1,0 +1,83 @@
+"""Every rule there is, by code.
+
+KS0xx: what keeps a manifest from being read or taken. KS1xx: the constraint itself. KS2xx: the constraint against the
+cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workloads, and defaults.
+"""
+
+from __future__ import annotations
+
+from kubespread.questions.check.lint.rule import AnyRule
+from kubespread.questions.check.lint.rules import (
+    absent_match_label_key,
+    anti_affinity,
+    autoscaled_beyond,
+    closed_domains,
+    deadlock,
+    dropped_defaults,
+    empty_selector,
+    fewer_domains,
+    ghost_pods,
+    inconsistent_group,
+    key_on_no_node,
+    key_on_some_nodes,
+    merged_twice,
+    no_defaults,
+    no_node_cap,
+    no_selector,
+    outweighed,
+    pending_replicas,
+    pinned_revision,
+    quota_refuses,
+    refused,
+    retyped_scalar,
+    rollout_counts_old,
+    scaled_to_zero,
+    shared_selector,
+    single_domain,
+    soft_min_domains,
+    stalled_drain,
+    stuck_rollout,
+    too_few_domains,
+    unique_match_label_key,
+    unknown_key,
+    unreadable,
+    volume_pins,
+)
+
+# A fault is of the last rule that knows it, which is the most specific one.
+RULES: tuple[AnyRule, ...] = (
+    unreadable.RULE,
+    refused.RULE,
+    retyped_scalar.RULE,
+    ghost_pods.RULE,
+    no_selector.RULE,
+    empty_selector.RULE,
+    soft_min_domains.RULE,
+    unknown_key.RULE,
+    no_node_cap.RULE,
+    merged_twice.RULE,
+    key_on_no_node.RULE,
+    key_on_some_nodes.RULE,
+    closed_domains.RULE,
+    too_few_domains.RULE,
+    single_domain.RULE,
+    fewer_domains.RULE,
+    deadlock.RULE,
+    scaled_to_zero.RULE,
+    pending_replicas.RULE,
+    volume_pins.RULE,
+    stalled_drain.RULE,
+    anti_affinity.RULE,
+    autoscaled_beyond.RULE,
+    quota_refuses.RULE,
+    rollout_counts_old.RULE,
+    shared_selector.RULE,
+    absent_match_label_key.RULE,
+    unique_match_label_key.RULE,
+    pinned_revision.RULE,
+    stuck_rollout.RULE,
+    dropped_defaults.RULE,
+    no_defaults.RULE,
+    outweighed.RULE,
+    inconsistent_group.RULE,
+)

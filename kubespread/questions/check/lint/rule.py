@@ -1,0 +1,100 @@
+"""What a rule is: a code for good, a name, a severity, and a function that looks for one thing.
+
+The documentation of a rule is the docstring of the module that its function stands in: what it finds, why it matters,
+an example and the remedy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kubespread.errors import Fault
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, RuleReport, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    code: str
+    name: str
+    severity: Severity
+    needs_cluster: ClassVar[bool] = False
+
+    @property
+    def documentation(self) -> str:
+        """Markdown; the first line is its summary."""
+        raise NotImplementedError
+
+    @property
+    def report(self) -> RuleReport:
+        documentation = self.documentation
+        summary = documentation.partition("\n")[0].rstrip(".")
+        return RuleReport(
+            code=self.code,
+            name=self.name,
+            severity=self.severity,
+            needs_cluster=self.needs_cluster,
+            summary=summary,
+            documentation=documentation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(_Rule):
+    """Asked about every workload. Where a cluster is at hand, ``case.trial`` makes its numbers real."""
+
+    check: Callable[[Case], Iterable[Found]]
+
+    @property
+    def documentation(self) -> str:
+        return _documentation(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRule(_Rule):
+    """Asked about every workload where there is a cluster to try it on."""
+
+    needs_cluster: ClassVar[bool] = True
+    check: Callable[[Case, Trial], Iterable[Found]]
+
+    @property
+    def documentation(self) -> str:
+        return _documentation(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class LastRule(_Rule):
+    """Asked once the others are, with what they found and is not silenced; where there is a cluster."""
+
+    needs_cluster: ClassVar[bool] = True
+    check: Callable[[Case, Trial, Sequence[Found]], Iterable[Found]]
+
+    @property
+    def documentation(self) -> str:
+        return _documentation(self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRule(_Rule):
+    """Asked about each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
+
+    remedy: Callable[[Fault, Refused], Remedy | None]
+    """What would mend the fault; None where it is not one of the rule's."""
+
+    @property
+    def documentation(self) -> str:
+        return _documentation(self.remedy)
+
+
+AnyRule = Rule | ClusterRule | LastRule | FaultRule
+
+
+def _documentation(function: Callable[..., object]) -> str:
+    return inspect.cleandoc(sys.modules[function.__module__].__doc__ or "")

@@ -1,0 +1,59 @@
+"""A key of matchLabelKeys is no label of the pod.
+
+matchLabelKeys adds the pod's own value of each key to the selector. A key that the pod does not have is dropped without
+a word, so the constraint counts as if it were not there: as a rule pods of all revisions, which matchLabelKeys was to
+keep apart. Only Deployments give their pods `pod-template-hash`; those of a StatefulSet or DaemonSet have
+`controller-revision-hash`, and pods of Jobs neither.
+
+Example: a StatefulSet.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: db}}
+  matchLabelKeys: [pod-template-hash]
+```
+
+Remedy: name a label that the pods have, or leave the key out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.unknown_fields import near_miss
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.report import Remedy, Severity
+
+_REVISIONS = ("pod-template-hash", "controller-revision-hash")
+
+
+def check(case: Case) -> Iterator[Found]:
+    for declared in case.own:
+        for position, key in enumerate(declared.written.match_label_keys):
+            if key not in case.subject.labels:
+                yield Found(
+                    field=f"{declared.path}.matchLabelKeys[{position}]",
+                    message=f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key "
+                    f"is dropped, and the constraint counts {_counted(declared)}",
+                    remedy=_remedy(key, case),
+                )
+
+
+def _counted(declared: Declared) -> str:
+    selector = declared.constraint.selector
+    return "no pod" if selector.nothing or selector.is_empty else f"every pod with {selector}"
+
+
+def _remedy(key: str, case: Case) -> Remedy:
+    labels = case.subject.labels
+    revision = next((each for each in _REVISIONS if key in _REVISIONS and each in labels), "")
+    meant = revision or near_miss(key, labels)
+    return Remedy(text=f"matchLabelKeys: [{meant}]" if meant else f"leave {key} out, or give the pods that label")
+
+
+RULE = Rule("KS403", "absent-match-label-key", Severity.WARNING, check)

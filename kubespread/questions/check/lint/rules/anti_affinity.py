@@ -1,0 +1,120 @@
+"""A required anti-affinity says over the same domains what the constraint says, or the opposite.
+
+A required podAntiAffinity against the pods' own labels allows one replica in a domain. A constraint over the same key
+that counts the same pods then has nothing left to reject: where a replica may go none is, so the skew is 1. And where
+there are more replicas than domains the two contradict each other: the constraint would let a domain take another one,
+the anti-affinity never does, and the rest of the replicas wait.
+
+Example: six replicas, three zones.
+
+```yaml
+affinity:
+  podAntiAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: topology.kubernetes.io/zone
+      labelSelector: {matchLabels: {app: web}}
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: one of the two. The constraint where replicas are to be even, the anti-affinity where there must never be two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Affinity, Pod, PodAffinityTerm, PodAntiAffinity
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import outcome
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.lint.trial import Trial, with_only
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
+
+_FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def check(case: Case) -> Iterator[Found]:
+    if case.subject.is_daemon:
+        return
+    for position, term in enumerate(_required(case.subject.pod)):
+        selector = _against_itself(case, term)
+        over = next((each for each in case.own if each.constraint.topology_key == term.topology_key), None)
+        if selector is not None and over is not None:
+            yield from _found(case, over, position, selector)
+
+
+def _required(pod: Pod) -> list[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.pod_anti_affinity is None:
+        return []
+    return affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
+
+
+def _against_itself(case: Case, term: PodAffinityTerm) -> Selector | None:
+    """The term's selector where it keeps the replicas from one another."""
+    if term.namespace_selector is not None or term.namespaces not in ([], [case.subject.name.namespace]):
+        return None
+    try:
+        selector = from_label_selector(term.label_selector)
+    except SelectorError:
+        return None
+    return selector if selector.matches(case.subject.labels) else None
+
+
+def _found(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[Found]:
+    name, field = short_key(over.constraint.topology_key), case.subject.field(f"{_FIELD}[{position}]")
+    trial = case.trial
+    if trial is not None and not trial.placed.is_complete:
+        free = trial.mended(lambda pod: _without(pod, position))
+        if free.placed.count > trial.placed.count:
+            yield Found(
+                field=field,
+                message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
+                remedy=Remedy(
+                    text="leave the anti-affinity out, or prefer it",
+                    outcome=outcome(free.placed, over.constraint.topology_key),
+                ),
+                mended=free,
+                proven=True,
+                severity=Severity.ERROR,
+            )
+            return
+    # What the constraint counts, the anti-affinity keeps away as well.
+    if set(selector.requirements) <= set(over.constraint.selector.requirements) and over.constraint.counts_pods:
+        yield Found(
+            field=over.path,
+            message=f"the required podAntiAffinity allows one replica a {name} already: 0 + 1 − 0 = 1 never exceeds "
+            f"maxSkew {over.constraint.max_skew}, so the constraint rejects no node{_as_many(over, trial)}",
+            remedy=Remedy(text=f"leave out one of the two over {name}"),
+            proven=trial is not None,
+        )
+
+
+def _as_many(over: Declared, trial: Trial | None) -> str:
+    if trial is None:
+        return ""
+    others = [at for at in range(len(trial.subject.pod.spec.topology_spread_constraints)) if at != over.position]
+    without = trial.placed_with(lambda pod: with_only(pod, others))
+    return f": {trial.placed.text} with it and {without.count} without"
+
+
+def _without(pod: Pod, position: int) -> Pod:
+    """The pod without one of its required anti-affinity terms."""
+    kept = [term for at, term in enumerate(_required(pod)) if at != position]
+    affinity = pod.spec.affinity or Affinity()
+    anti = replace(
+        affinity.pod_anti_affinity or PodAntiAffinity(), required_during_scheduling_ignored_during_execution=kept
+    )
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, pod_anti_affinity=anti)))
+
+
+RULE = Rule("KS303", "anti-affinity", Severity.INFO, check)

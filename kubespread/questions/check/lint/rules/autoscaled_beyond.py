@@ -1,0 +1,62 @@
+"""An autoscaler may ask for more replicas than the cluster has nodes for.
+
+A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum when load comes.
+Those beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The
+maximum is placed on the cluster as it is: an autoscaler of nodes may add some, where the constraint lets them be used.
+
+The workload itself is checked with the replicas that the autoscaler leaves it: no fewer than its minimum, also where
+the manifest sets none, and no more than its maximum.
+
+Example: maxReplicas 60 on six nodes that hold seven replicas each.
+
+```yaml
+kind: HorizontalPodAutoscaler
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 6, maxReplicas: 60}
+```
+
+Remedy: a lower maximum; or a larger quota, smaller requests, a looser constraint, more nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.questions.check.lint.autoscalers import Autoscaler, autoscalers_of
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import count_of
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    subject = case.subject
+    for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
+        if autoscaler.most <= subject.replicas or not trial.placed.is_complete:
+            continue
+        most = trial.placed_with(lambda pod: pod, autoscaler.most)
+        if not most.is_complete:
+            yield Found(
+                field="spec.replicas",
+                message=f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}",
+                remedy=_remedy(autoscaler, most, trial),
+                proven=True,
+            )
+
+
+def _why(most: Placed) -> str:
+    """Quotas refuse a pod before any node is looked for."""
+    created = most.wanted - most.refused
+    quota = f"the namespace's quotas let {created} of them be created: {most.refusal}" if most.refused else ""
+    fitting = f"{most.count} of {counted(created, 'replica')} fit: {most.message}" if most.pending else ""
+    return "; ".join(filter(None, (quota, fitting)))
+
+
+def _remedy(autoscaler: Autoscaler, most: Placed, trial: Trial) -> Remedy:
+    placed = trial.placed_with(lambda pod: pod, most.count)
+    return Remedy(text=f"{autoscaler.most_field}: {most.count}", outcome=placed.text)
+
+
+RULE = ClusterRule("KS304", "autoscaled-beyond", Severity.WARNING, check)

@@ -1,0 +1,80 @@
+"""Constraints of its own switch the default constraints off, also those over other keys.
+
+A pod without constraints gets those of the scheduler's configuration, by default soft ones over hostnames (maxSkew 3)
+and zones (maxSkew 5). With one constraint of its own, hard or soft, over whatever key, it gets none of them. Whoever
+asks for even zones and nothing else has no say about nodes any more: a zone's share may stand on one of them.
+
+It is found where it makes a difference on this cluster: a domain takes more replicas than the default's maxSkew, and
+with the default beside its own constraints it would take fewer.
+
+Example: zones only.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: declare the default that is missed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import TopologySpreadConstraint
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.own_selector import own_selector
+from kubespread.questions.check.lint.phrases import counted
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Placed, Trial, with_more
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
+from kubespread.wording import short_key
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    subject = case.subject
+    selector = own_selector(case)
+    if not case.own or subject.is_daemon or subject.replicas < 2 or not selector.match_labels:
+        return
+    if default_selector(subject.pod, trial.cluster.objects).is_empty:
+        return
+    declared = {each.constraint.topology_key for each in case.own}
+    for default in case.spread.defaults.constraints:
+        if default.topology_key not in declared:
+            yield from _missed(case, trial, replace(default, label_selector=selector))
+
+
+def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iterator[Found]:
+    key, placed = default.topology_key, trial.placed
+    domains = len(placed.by_domain(key))
+    # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.
+    if domains < 2 or _most(placed, key) <= max(default.max_skew, -(-placed.count // domains)):
+        return
+    mended = trial.placed_with(lambda pod: with_more(pod, [default]))
+    if mended.count < placed.count or _most(mended, key) >= _most(placed, key):
+        return
+    name = short_key(key)
+    yield Found(
+        field=case.subject.field("spec.topologySpreadConstraints"),
+        message=f"with constraints of its own it has no default one over {name} any more: a single {name} takes "
+        f"{_most(placed, key)} of {counted(placed.count, 'replica')}",
+        remedy=Remedy(
+            text=f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too",
+            outcome=f"a single {name} takes {_most(mended, key)}",
+        ),
+        proven=True,
+    )
+
+
+def _most(placed: Placed, key: str) -> int:
+    return max(placed.by_domain(key).values(), default=0)
+
+
+RULE = ClusterRule("KS501", "dropped-defaults", Severity.INFO, check)

@@ -1,0 +1,65 @@
+"""The pod's node affinity leaves some domains out of a hard constraint.
+
+Domains are those of nodes that the pod's nodeSelector and required node affinity admit (`nodeAffinityPolicy: Honor`).
+An affinity that is there for another reason, an instance type or a pool, may exist in some zones only: replicas are
+then spread over fewer zones than the cluster has, and a zone's loss takes a larger part of them.
+
+Example: nodes with disk=ssd exist in zones a and b of three.
+
+```yaml
+nodeSelector: {disk: ssd}
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: nothing, where that is meant; otherwise nodes of that kind in every zone, or a wider affinity. With
+`nodeAffinityPolicy: Ignore` the other domains count though no replica can go there, and replicas wait (KS203).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import by_domain, landing, listed
+from kubespread.questions.check.lint.reach import EXCLUDED, barred, domains, domains_of
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    excluded = barred(trial).get(EXCLUDED)
+    if excluded is None:
+        return
+    for declared, hard in case.hard(trial):
+        key = declared.constraint.topology_key
+        # Every affinity leaves nodes out.
+        if key == HOSTNAME or not declared.constraint.honors_affinity:
+            continue
+        there = domains(hard)
+        left_out = [domain for domain in domains_of(hard, excluded) if domain not in there]
+        # A single domain is a finding of its own.
+        if len(there) < 2 or not left_out:
+            continue
+        landed = trial.placed.by_domain(key)
+        yield Found(
+            field=declared.path,
+            message=f"the pod's node affinity leaves {len(there)} of {len(there) + len(left_out)} domains (not "
+            f"{listed(left_out)}): {landing(trial.placed.count)} "
+            f"{by_domain({domain: landed[domain] for domain in there})}",
+            remedy=Remedy(
+                text=f"nothing, where that is meant; otherwise nodes that its affinity admits in {short_key(key)} "
+                f"{listed(left_out)}"
+            ),
+            proven=True,
+        )
+
+
+RULE = ClusterRule("KS206", "fewer-domains", Severity.INFO, check)

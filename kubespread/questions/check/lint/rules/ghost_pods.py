@@ -1,0 +1,92 @@
+"""The selector of a constraint misses the pod's own labels.
+
+A constraint counts the pods that its labelSelector matches. Where the selector does not match the pod that carries it,
+none of the replicas is ever counted: however many of them stand in one zone, the next one finds the same numbers as the
+first. The constraint looks right, is accepted, and spreads nothing. It usually comes of a renamed label, or of a block
+copied from another workload.
+
+A selector that counts the pods of another workload on purpose is left alone: where those pods are there, and the
+constraint is no copy of theirs or stands beside one that counts the workload's own pods. Pods of a DaemonSet have a
+node each, and nothing to spread. A single replica has nothing to spread yet.
+
+Example:
+
+```yaml
+labels: {app: api}
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: select labels that the pod has, as a rule those of the workload's own selector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import Workload
+from kubespread.kube.selector import Selector, from_label_selector
+from kubespread.questions.check.lint.autoscalers import autoscalers_of
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.own_selector import counting_nothing
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.report import Severity
+
+
+def check(case: Case) -> Iterator[Found]:
+    if case.subject.is_daemon:
+        return
+    for declared in case.own:
+        constraint = declared.constraint
+        if constraint.self_match or constraint.selector.nothing:
+            continue
+        selector = from_label_selector(declared.written.label_selector)
+        if _is_meant(case, declared, selector) or _may_be_added(case, selector):
+            continue
+        why = f"the selector {selector} misses the pod's own labels ({_missed(case, selector)})"
+        severity = Severity.ERROR if _can_be_several(case) else Severity.WARNING
+        yield counting_nothing(case, declared, f"{declared.path}.labelSelector", why, severity)
+
+
+def _is_meant(case: Case, declared: Declared, selector: Selector) -> bool:
+    """Whether it counts pods of others, and was not just copied from them."""
+    others = list(_counted(case, selector))
+    if any(each.constraint.self_match and each.constraint.counts_pods for each in case.own):
+        return bool(others)
+    return bool(others) and all(declared.written not in pod.spec.topology_spread_constraints for pod in others)
+
+
+def _may_be_added(case: Case, selector: Selector) -> bool:
+    """Whether it asks for labels that the controller of a foreign kind may give the pods beside their own."""
+    labels = case.subject.labels
+    missed = [requirement for requirement in selector.requirements if not requirement.matches(labels)]
+    return type(case.subject.object) is Workload and all(requirement.key not in labels for requirement in missed)
+
+
+def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
+    """The pods of other workloads that are checked too, and those that run in the cluster."""
+    yield from (other.template or other.pod for other in case.company.counted_beside(case.subject, selector))
+    namespace = case.subject.name.namespace
+    for pod in case.trial.cluster.running.pods if case.trial is not None else ():
+        if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels):
+            yield pod
+
+
+def _can_be_several(case: Case) -> bool:
+    subject = case.subject
+    return subject.replicas > 1 or any(each.most > 1 for each in autoscalers_of(subject.name, case.objects))
+
+
+def _missed(case: Case, selector: Selector) -> str:
+    """``app is api``, ``no label tier``: what the pod has of the first requirement that it does not meet."""
+    labels = case.subject.labels
+    key = next(requirement.key for requirement in selector.requirements if not requirement.matches(labels))
+    return f"{key} is {labels[key]}" if key in labels else f"no label {key}"
+
+
+RULE = Rule("KS101", "ghost-pods", Severity.ERROR, check)

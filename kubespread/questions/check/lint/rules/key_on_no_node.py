@@ -1,0 +1,60 @@
+"""No node of the cluster has the topology label.
+
+A hard constraint rejects every node without its label, so not one replica is scheduled ("missing required label").
+A soft one leaves such nodes out of its score: with the label on no node it does nothing.
+
+Example, on a cluster without zone labels:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: a key that nodes have, or the label on every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.near_keys import near_key
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import outcome
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Mended, Trial
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    nodes = trial.cluster.nodes
+    for declared in case.own if len(nodes) else ():
+        constraint = declared.constraint
+        if nodes.label(constraint.topology_key).present.any():
+            continue
+        is_hard = constraint.is_hard
+        happens = trial.placed.text if is_hard else "the constraint prefers no node"
+        mended, remedy = _remedy(declared, trial)
+        yield Found(
+            field=f"{declared.path}.topologyKey",
+            message=f"no node has the label {constraint.topology_key}: {happens}",
+            remedy=remedy,
+            mended=mended,
+            proven=True,
+            severity=None if is_hard else Severity.WARNING,
+        )
+
+
+def _remedy(declared: Declared, trial: Trial) -> tuple[Mended | None, Remedy]:
+    key = declared.constraint.topology_key
+    near = near_key(key, trial.cluster.nodes)
+    if not near:
+        return None, Remedy(text=f"label every node: kubectl label node NAME {key}=DOMAIN")
+    mended = trial.mended_where(declared.position, topology_key=near)
+    return mended, Remedy(text=f"topologyKey: {near}, which nodes have", outcome=outcome(mended.placed, near))
+
+
+RULE = ClusterRule("KS201", "key-on-no-node", Severity.ERROR, check)

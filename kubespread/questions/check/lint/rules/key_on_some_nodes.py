@@ -1,0 +1,76 @@
+"""Some nodes that the pod could go to lack the topology label.
+
+A hard constraint never lets the pod onto a node without its label. More than that, such a node drops out of all hard
+constraints of the pod: what runs there counts nowhere. A soft constraint gives it the score 0, so it fills last. New
+node pools and nodes that were added by hand are the usual ones.
+
+Example: node c1 has no zone label.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: label these nodes, at best where they are created; or keep the pod away from them on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted, listed
+from kubespread.questions.check.lint.reach import reachable
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    if trial.evaluation is None:
+        return
+    within_reach = reachable(trial)
+    for declared in case.own:
+        column = trial.cluster.nodes.label(declared.constraint.topology_key)
+        lacking = within_reach & column.absent
+        if lacking.any() and column.present.any():
+            yield _found(case, declared, trial, within_reach, lacking)
+
+
+def _found(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> Found:
+    names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
+    of = int(np.count_nonzero(within_reach))
+    key = declared.constraint.topology_key
+    one = len(names) == 1
+    happens = "it takes no replica" if one else "they take no replica"
+    if not declared.constraint.is_hard:
+        happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
+    uncounted = _matching(case, declared, trial, lacking)
+    if uncounted:
+        happens += f", and {counted(uncounted, 'matching pod')} there {'counts' if uncounted == 1 else 'count'} nowhere"
+    lack = "lacks" if one else "lack"
+    return Found(
+        field=f"{declared.path}.topologyKey",
+        message=f"{len(names)} of {counted(of, 'node')} that the pod could go to {lack} the label {key} "
+        f"({listed(names)}): {happens}",
+        remedy=Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {key}=DOMAIN"),
+        proven=True,
+    )
+
+
+def _matching(case: Case, declared: Declared, trial: Trial, nodes: Mask) -> int:
+    """How many pods that the constraint would count are on ``nodes``."""
+    running = trial.cluster.running
+    kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)
+    return int(np.count_nonzero(kinds.of(running.kind) & nodes[running.node]))
+
+
+RULE = ClusterRule("KS202", "key-on-some-nodes", Severity.WARNING, check)

@@ -1,0 +1,35 @@
+"""A key stands in matchLabelKeys and in the selector as well.
+
+The API server adds to the selector of a new pod what its matchLabelKeys ask for, and refuses a key that is there
+already. A pod that was copied from a cluster has both: what was merged into its selector when it was created, and the
+keys themselves. In a template, such a Deployment may be accepted, and each of its pods is refused.
+
+Example:
+
+```yaml
+labelSelector:
+  matchLabels: {app: web}
+  matchExpressions: [{key: pod-template-hash, operator: In, values: [5d59d67564]}]
+matchLabelKeys: [pod-template-hash]
+```
+
+Remedy: take the key out of the selector.
+"""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault
+from kubespread.questions.check.lint.rule import FaultRule
+from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.report import Remedy, Severity
+
+_SAID = "exists in both matchLabelKeys and labelSelector"
+
+
+def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    if "topologySpreadConstraints" not in fault.field or _SAID not in fault.message:
+        return None
+    return Remedy(text="take the key out of the labelSelector: matchLabelKeys adds it")
+
+
+RULE = FaultRule("KS107", "merged-twice", Severity.ERROR, remedy)

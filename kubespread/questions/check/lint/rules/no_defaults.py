@@ -1,0 +1,75 @@
+"""The default constraints do not apply to a pod that nothing selects.
+
+A pod without constraints gets the scheduler's default ones with a selector that is put together for it: of the
+Services that match it, and of the ReplicaSet, StatefulSet or ReplicationController that controls it. Pods of a Job or
+of a custom controller have no such owner. Without a Service they have no selector, so no default constraints either,
+and nothing spreads them but free resources.
+
+Example: a Job with parallelism 6 and no Service.
+
+```yaml
+kind: Job
+spec:
+  parallelism: 6
+  template: {metadata: {labels: {app: crunch}}, spec: {}}
+```
+
+Remedy: constraints of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Service, TopologySpreadConstraint
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.evenness import skew_of
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.own_selector import own_selector
+from kubespread.questions.check.lint.phrases import by_domain, counted
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial, with_more
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
+from kubespread.wording import short_key
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    subject, objects = case.subject, trial.cluster.objects
+    if case.own or subject.is_daemon or subject.replicas < 2 or not objects.knows(Service):
+        return
+    selector = own_selector(case)
+    if not default_selector(subject.pod, objects).is_empty or not selector.match_labels:
+        return
+    # The built-in ones go from nodes to zones: the widest that matters is said.
+    for default in reversed(case.spread.defaults.constraints):
+        found = _left_alone(case, trial, replace(default, label_selector=selector))
+        if found is not None:
+            yield found
+            return
+
+
+def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) -> Found | None:
+    key, placed, subject = constraint.topology_key, trial.placed, case.subject
+    landed = placed.by_domain(key)
+    if skew_of(landed) <= 1:
+        return None
+    mended = trial.placed_with(lambda pod: with_more(pod, [constraint]))
+    if mended.count < placed.count or skew_of(mended.by_domain(key)) >= skew_of(landed):
+        return None
+    name = short_key(key)
+    return Found(
+        field=subject.field("spec"),
+        message=f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
+        f"nothing else does; {counted(placed.count, 'replica')} land {by_domain(landed)}",
+        remedy=Remedy(
+            text=f"a constraint of its own over {name}: maxSkew {constraint.max_skew} {constraint.when_unsatisfiable}",
+            outcome=f"{mended.text}: {by_domain(mended.by_domain(key))}",
+        ),
+        proven=True,
+    )
+
+
+RULE = ClusterRule("KS502", "no-defaults", Severity.INFO, check)

@@ -1,0 +1,61 @@
+"""maxSkew over nodes is taken for a limit per node.
+
+`maxSkew: 1` over `kubernetes.io/hostname` reads like one pod per node. It bounds the difference to the emptiest node
+and nothing else: once every node has one, each may take a second. With more replicas than nodes, or with nodes the pod
+cannot go to left out, a node holds more than maxSkew of them, and its loss takes more than one replica.
+
+Example: six nodes, eight replicas. Two nodes get two.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: kubernetes.io/hostname
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: nothing, where an even spread is meant. For a limit, minDomains above the number of nodes keeps the minimum at
+0, and what exceeds maxSkew per node waits; for one per node, a required podAntiAffinity does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted
+from kubespread.questions.check.lint.reach import domains
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    for declared, hard in case.hard(trial):
+        constraint = declared.constraint
+        if constraint.topology_key != HOSTNAME or not constraint.self_match:
+            continue
+        landed = trial.placed.by_domain(HOSTNAME)
+        most = max(landed.values(), default=0)
+        if most <= constraint.max_skew:
+            continue
+        nodes = sum(count == most for count in landed.values())
+        above = len(domains(hard)) + 1
+        capped = trial.mended_where(declared.position, min_domains=above).placed
+        yield Found(
+            field=f"{declared.path}.maxSkew",
+            message=f"maxSkew {constraint.max_skew} is no limit per node: of {trial.placed.count} replicas "
+            f"{f'a node gets {most}' if nodes == 1 else f'{nodes} nodes get {most} each'}",
+            remedy=Remedy(
+                text=f"for at most {counted(constraint.max_skew, 'replica')} per node, minDomains above the "
+                f"number of nodes; the others wait",
+                settings=(declared.setting("minDomains", above),),
+                outcome=capped.text,
+            ),
+            proven=True,
+        )
+
+
+RULE = ClusterRule("KS106", "no-node-cap", Severity.INFO, check)

@@ -1,0 +1,121 @@
+"""A soft constraint is outweighed by other scores.
+
+ScheduleAnyway is one score among others: PodTopologySpread counts twice, node affinity twice, taints three times, and
+free resources, inter-pod affinity and images have their say. Where another preference pulls harder, or the same way
+every time, replicas gather in spite of the constraint, and no event tells of it.
+
+It is found where the replicas end beyond maxSkew though a hard constraint would place all of them evenly. The numbers
+are the scores of the first replica that goes too far. Where one replica makes the difference it is only worth knowing.
+
+Example: a preference for one zone.
+
+```yaml
+affinity:
+  nodeAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: DoNotSchedule, or a weaker preference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.evenness import matching_of, own_counts, skew_of, sums
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import outcome
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.wording import short_key
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    # Replicas with claims of their own are not copies, and are not asked again one by one.
+    if case.subject.is_daemon or case.subject.claimants is not None or not case.own:
+        return
+    for declared, counted in zip(case.own, trial.counted, strict=False):
+        if isinstance(counted, SoftConstraint) and declared.constraint.self_match and declared.constraint.counts_pods:
+            yield from _outweighed(declared, counted, trial)
+
+
+def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[Found]:
+    placed, most = trial.placed, declared.constraint.max_skew
+    before = matching_of(counted)
+    skew = skew_of(sums(before, own_counts([placed], counted)))
+    if skew <= most:
+        return
+    hard = trial.mended_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE).placed
+    at = _too_far(placed, before, counted, most)
+    if at is None or hard.count < placed.count:
+        return
+    copies = [(trial.subject.pod, node) for node in placed.nodes[:at]]
+    evaluation = evaluate(trial.plugins, trial.cluster.after(Change(come=copies)), trial.subject.pod)
+    scores = _scores(evaluation, placed.nodes[at])
+    if scores:
+        severity = Severity.INFO if skew == most + 1 else None
+        yield _found(declared, f"replica {at + 1} {scores}", trial, hard, severity)
+
+
+def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint, most: int) -> int | None:
+    """The first replica that makes its domain exceed maxSkew."""
+    counts, column = dict(before), counted.column
+    for at, node in enumerate(placed.nodes):
+        value = column.values[column.codes[node]] if column.present[node] else ""
+        if value in counts:
+            if counts[value] + 1 - min(counts.values()) > most:
+                return at
+            counts[value] += 1
+    return None
+
+
+def _scores(evaluation: Evaluation, node: int) -> str:
+    """What spreading takes from the chosen node, and what others give it; empty where spreading prefers it as well."""
+    spread = evaluation.scores.get(PodTopologySpread.name)
+    if spread is None:
+        return ""
+    best = spread.weighted[evaluation.feasible].max()
+    among = np.where(evaluation.feasible & (spread.weighted == best), evaluation.total, -1)
+    other, names = int(among.argmax()), evaluation.cluster.nodes.names
+    by_plugin = {name: int(each.weighted[node] - each.weighted[other]) for name, each in evaluation.scores.items()}
+    lost = -by_plugin.pop(PodTopologySpread.name)
+    gained = sorted(((by, name) for name, by in by_plugin.items() if by > 0), reverse=True)
+    if lost <= 0 or not gained:
+        return ""
+    given = " and ".join(f"{name} {by} more" for by, name in gained[:2])
+    return f"goes to {names[node]}, where PodTopologySpread gives {lost} less than on {names[other]}, but {given}"
+
+
+def _found(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> Found:
+    key = declared.constraint.topology_key
+    return Found(
+        field=declared.path,
+        message=f"{short_key(key)} ≤ {declared.constraint.max_skew} is outweighed: {scores}; "
+        f"{outcome(trial.placed, key)}",
+        remedy=Remedy(
+            text="whenUnsatisfiable: DoNotSchedule, or a weaker preference",
+            settings=(declared.setting("whenUnsatisfiable", DO_NOT_SCHEDULE),),
+            outcome=outcome(hard, key),
+        ),
+        proven=True,
+        severity=severity,
+    )
+
+
+RULE = ClusterRule("KS503", "outweighed", Severity.WARNING, check)

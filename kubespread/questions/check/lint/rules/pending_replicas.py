@@ -1,0 +1,79 @@
+"""Replicas find no node.
+
+All replicas are created, as far as quotas let them, and placed one after another on the cluster without those that run
+already. One that is left has no node that every filter of kube-scheduler lets it onto: it asks for more than any node
+has free, for labels that no node has, or its constraints keep it from the nodes where there is room. It waits until
+somebody changes the workload or the cluster.
+
+Where the remedies of other findings get every replica placed, those findings say it all, and this one is left out. It
+is only worth knowing where minDomains makes replicas wait for a domain that a node group can make (KS208).
+
+Example: a node type that the cluster does not have.
+
+```yaml
+nodeSelector: {disktype: nvme}
+containers:
+- {name: main, image: "example.com/main:1", resources: {requests: {cpu: "64"}}}
+```
+
+Remedy: the least change with which every replica finds a node, of those that `kubespread advise` tries; where none of
+them is enough alone, two or three together. Nobody is evicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted, listed
+from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
+from kubespread.questions.check.lint.reach import domains
+from kubespread.questions.check.lint.rule import LastRule
+from kubespread.questions.check.lint.together import explains_pending
+from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.scheduler.cluster.change import Change
+
+
+def check(case: Case, trial: Trial, others: Sequence[Found]) -> Iterator[Found]:
+    if not trial.placed.pending or explains_pending(others, trial):
+        return
+    said, field = _waiting(trial.placed), case.subject.field("spec")
+    if groups := _meant_for(case, trial):
+        yield Found(
+            field=field,
+            message=f"{said} until {listed(groups)} makes one, as minDomains has it",
+            remedy=Remedy(text="nothing, where that is meant; otherwise a lower minDomains, or nodes there"),
+            proven=True,
+            severity=Severity.INFO,
+        )
+    elif case.ways_out is not None:
+        yield Found(
+            field=field, message=f"{said}: {trial.placed.message}", remedy=case.ways_out.remedy(trial), proven=True
+        )
+
+
+def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
+    """The groups that make the domains minDomains waits for, where every replica finds a node once they are there."""
+    made: dict[str, Possible] = {}
+    for declared, hard in case.hard(trial):
+        if hard.lacks_domains:
+            key, there = declared.constraint.topology_key, frozenset(domains(hard))
+            made |= without_nodes(key, case.subject.pod, there, case.objects, trial.cluster.nodes)
+    open_to = [each for each in made.values() if each.taint is None]
+    if not open_to or trial.placed_after(Change(added=[each.node for each in open_to])).pending:
+        return ()
+    return list(dict.fromkeys(each.group for each in open_to))
+
+
+def _waiting(placed: Placed) -> str:
+    if placed.wanted == 1:
+        return "it finds no node"
+    if placed.pending == placed.wanted:
+        return f"none of its {counted(placed.wanted, 'replica')} finds a node"
+    find = "finds" if placed.pending == 1 else "find"
+    return f"{placed.pending} of {counted(placed.wanted, 'replica')} {find} no node"
+
+
+RULE = LastRule("KS209", "pending-replicas", Severity.ERROR, check)

@@ -1,0 +1,59 @@
+"""A selector names the hash of one revision.
+
+`pod-template-hash` and `controller-revision-hash` are written by controllers, and change with every template. A
+selector that has one of them with its value comes of a pod that was copied from a cluster: since Kubernetes 1.34 the
+API server writes there what matchLabelKeys adds. It counts pods of that revision only, while there are any; the
+pods of the next template do not even count themselves.
+
+Example:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web, pod-template-hash: 5d59d67564}}
+```
+
+Remedy: leave the hash out of the selector, and name its key in `matchLabelKeys`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.selector import from_label_selector
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.own_selector import own_selector
+from kubespread.questions.check.lint.phrases import counted, selector_text
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.report import Remedy, Severity
+
+_HASHES = ("pod-template-hash", "controller-revision-hash")
+
+
+def check(case: Case) -> Iterator[Found]:
+    # A pod by itself, or the template of one that a controller made, is of one revision.
+    if case.subject.object is None:
+        return
+    for declared in case.own:
+        selector = declared.written.label_selector
+        for requirement in () if declared.constraint.selector.nothing else from_label_selector(selector).requirements:
+            if requirement.key in _HASHES and requirement.operator == "In":
+                yield _found(case, declared, requirement.key, " or ".join(requirement.values))
+
+
+def _found(case: Case, declared: Declared, key: str, value: str) -> Found:
+    own = case.subject.labels.get(key)
+    replicas = counted(case.subject.replicas, "replica")
+    now = f"the {replicas} of this template" if own is None else f"the {replicas} of this template, {own},"
+    fate = "stop counting themselves with the next template" if declared.constraint.self_match else "count nowhere"
+    return Found(
+        field=f"{declared.path}.labelSelector",
+        message=f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}",
+        remedy=Remedy(text=f"{selector_text(own_selector(case))}, matchLabelKeys: [{key}]"),
+    )
+
+
+RULE = Rule("KS405", "pinned-revision", Severity.ERROR, check)

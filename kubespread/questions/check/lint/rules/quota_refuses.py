@@ -1,0 +1,139 @@
+"""Quotas of the namespace leave replicas out, or its limits ask for more than any node has.
+
+A ResourceQuota refuses pods when they are created: they are not pending but not there at all, and no scheduler event
+tells of them. A constraint then spreads fewer replicas than the workload asks for. And a LimitRange gives containers
+that say nothing the requests it has by default; where these exceed every node, no replica of a workload that asks for
+next to nothing ever runs.
+
+Example: twelve replicas of 500m in a namespace with `requests.cpu: "2"`.
+
+```yaml
+kind: ResourceQuota
+spec: {hard: {requests.cpu: "2"}}
+```
+
+Remedy: a quota for all replicas, those of a rollout's surge included; requests of the containers' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment.strategy import limits
+from kubespread.kube.admission.quota import allowance, needed
+from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.int_or_string import IntOrStringError
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted, listed
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def check(case: Case) -> Iterator[Found]:
+    yield from _by_quota(case)
+    if case.trial is not None:
+        yield from _by_limit_range(case, case.trial)
+
+
+def _by_quota(case: Case) -> Iterator[Found]:
+    wanted, refused, refusal = _refused(case)
+    if refused:
+        yield Found(
+            field="spec.replicas",
+            message=f"the namespace's quotas let {wanted - refused} of {counted(wanted, 'replica')} be created: "
+            f"{refusal}",
+            remedy=_raising(case, wanted),
+            proven=case.trial is not None,
+        )
+
+
+def _refused(case: Case) -> tuple[int, int, str]:
+    """How many replicas there are to be, how many of them quotas refuse, and in which words."""
+    if case.trial is not None:
+        placed = case.trial.placed
+        return placed.wanted, placed.refused, placed.refusal
+    wanted = case.subject.replicas
+    allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
+    # On how many nodes a DaemonSet runs only a cluster tells.
+    if allowed.copies is None or case.subject.is_daemon:
+        return wanted, 0, ""
+    return wanted, max(0, wanted - allowed.copies), allowed.refusal
+
+
+def _raising(case: Case, wanted: int) -> Remedy:
+    """Quotas for all replicas, and for those that a rollout makes beside them."""
+    trial, surge = case.trial, _surge(case)
+    objects = case.objects if trial is None else trial.cluster.objects
+    more = needed(objects.of(ResourceQuota), case.subject.pod, wanted + surge)
+    if not more:
+        return Remedy(text="give the containers what the quota asks them to name")
+    amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
+    beside = f" and {counted(surge, 'pod')} more in a rollout" if surge else ""
+    namespace = case.subject.name.namespace
+    quotas = tuple(
+        _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
+        for quota in objects.of(ResourceQuota)
+    )
+    placed = None if trial is None else trial.placed_among(objects.with_all(ResourceQuota, quotas))
+    return Remedy(
+        text=f"{amounts}: enough for {counted(wanted, 'replica')}{beside}",
+        outcome=None if placed is None else placed.text,
+    )
+
+
+def _fields(hard: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}: {amount}" for name, amount in hard.items())
+
+
+def _with_hard(quota: ResourceQuota, hard: Mapping[str, str]) -> ResourceQuota:
+    return replace(quota, status=replace(quota.status, hard={**quota.status.hard, **hard}))
+
+
+def _surge(case: Case) -> int:
+    """How many pods more than there are to be a rollout makes."""
+    deployment = case.subject.object
+    try:
+        return limits(deployment).max_surge if isinstance(deployment, Deployment) else 0
+    except IntOrStringError:
+        return 0
+
+
+def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
+    subject, template = case.subject, case.subject.template
+    namespace = subject.name.namespace
+    ranges = [each.metadata.name for each in case.objects.of(LimitRange) if each.metadata.namespace == namespace]
+    if not ranges or template is None or trial.placed.count:
+        return
+    asked = trial.mended(lambda pod: _as_written(pod, template))
+    if asked.placed.count:
+        yield Found(
+            field=subject.field("spec.containers"),
+            message=f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
+            f"{trial.placed.text}: {trial.placed.message}",
+            remedy=Remedy(
+                text="give the containers requests of their own, or the LimitRange a lower default",
+                outcome=f"with what the template asks for {asked.placed.text}",
+            ),
+            mended=asked,
+            proven=True,
+        )
+
+
+def _as_written(pod: Pod, template: Pod) -> Pod:
+    """The pod with what its template asks for: limits stand for requests that are left out, as everywhere."""
+    containers = list(map(_asking, template.spec.containers))
+    init_containers = list(map(_asking, template.spec.init_containers))
+    return replace(pod, spec=replace(pod.spec, containers=containers, init_containers=init_containers))
+
+
+def _asking(container: Container) -> Container:
+    resources = container.resources
+    return replace(container, resources=replace(resources, requests={**resources.limits, **resources.requests}))
+
+
+RULE = Rule("KS305", "quota-refuses", Severity.ERROR, check)

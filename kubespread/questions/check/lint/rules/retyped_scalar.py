@@ -1,0 +1,27 @@
+"""A value is of a type that its field cannot hold.
+
+YAML gives plain words types of its own: `yes` and `on` are booleans, `1e3` and `0x10` are numbers, and an amount such
+as `1GB` is none. The API server refuses to decode them.
+
+Example:
+
+```yaml
+labels: {debug: on, build: 1e3}
+```
+
+Remedy: quote the value, or write the amount as Kubernetes does (`1G`, `1Gi`, `500m`).
+"""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault
+from kubespread.questions.check.lint.rule import FaultRule
+from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    return Remedy(text=f"quote or rewrite the value of {fault.field}") if fault.is_undecodable else None
+
+
+RULE = FaultRule("KS003", "retyped-scalar", Severity.ERROR, remedy)

@@ -1,0 +1,104 @@
+"""A constraint counts the pods of another workload too.
+
+Two Deployments whose pods carry the labels that a constraint selects, such as a stable one and its canary, are one
+group to it. Their pods are even together; each for itself may stand on one side. When the canary goes, what is left of
+the group is as uneven as it always was, and the loss of a zone takes more of the stable replicas than maxSkew suggests.
+
+Where a cluster is at hand the others are placed first and the replicas after them. There is a finding where these end
+beyond maxSkew, and within it once the constraint counts them alone. With more than three others there are no numbers.
+
+Example: a canary that is pinned to one zone, and its stable workload.
+
+```yaml
+# canary: labels {app: web, track: canary}, nodeSelector {topology.kubernetes.io/zone: a}
+labels: {app: web, track: stable}
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: select a label that only this workload has, or `matchLabelKeys: [pod-template-hash]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.evenness import own_counts, skew_of
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.groups import counted_together, declares_alike
+from kubespread.questions.check.lint.phrases import by_domain, counted, listed
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.lint.subject import Subject
+from kubespread.questions.check.lint.trial import Trial, with_constraint
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
+
+_HASH = "pod-template-hash"
+_OWN = "kubespread.dev/own"
+_MOST = 3
+
+
+def check(case: Case) -> Iterator[Found]:
+    # A single replica is never uneven.
+    for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
+        others = [other for other in selected if declares_alike(other, declared)]
+        if others:
+            yield from _found(case, declared, others)
+
+
+def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[Found]:
+    constraint, trial = declared.constraint, case.trial
+    names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
+    replicas = counted(sum(other.replicas for other in others), "replica")
+    said = f"{short_key(constraint.topology_key)} counts the pods of {names} too ({replicas})"
+    field = f"{declared.path}.labelSelector"
+    if trial is None or not trial.counted or len(others) > _MOST:
+        yield Found(field=field, message=said, remedy=_remedy(case), severity=Severity.INFO)
+        return
+    before = [trial.of(other) for other in others]
+    together, apart = _placed(trial, before, declared, _unchanged), _placed(trial, before, declared, _counting_itself)
+    # Where they are even all the same, or uneven by themselves as well, it is not what they count.
+    if skew_of(together) > constraint.max_skew >= skew_of(apart):
+        yield Found(
+            field=field,
+            message=f"{said}: placed after them its own {case.subject.replicas} are {by_domain(together)}, "
+            f"skew {skew_of(together)} > {constraint.max_skew}",
+            remedy=_remedy(case, f"its own are {by_domain(apart)}"),
+            proven=True,
+        )
+
+
+def _unchanged(pod: Pod, _position: int) -> Pod:
+    return pod
+
+
+def _counting_itself(pod: Pod, position: int) -> Pod:
+    """The pod with a label that no other has, and the constraint counting by it."""
+    labels = {**pod.metadata.labels, _OWN: "true"}
+    labeled = replace(pod, metadata=replace(pod.metadata, labels=labels))
+    return with_constraint(labeled, position, label_selector=LabelSelector(match_labels={_OWN: "true"}))
+
+
+def _placed(
+    trial: Trial, before: Sequence[Trial], declared: Declared, change: Callable[[Pod, int], Pod]
+) -> Mapping[str, int]:
+    """Where its own replicas are once those of ``before`` are placed, in each domain."""
+    placed = trial.placed_behind(before, lambda pod: change(pod, declared.position))
+    return own_counts(placed[-1:], trial.counted[declared.position])
+
+
+def _remedy(case: Case, outcome: str | None = None) -> Remedy:
+    if _HASH in case.subject.labels:
+        return Remedy(text=f"matchLabelKeys: [{_HASH}], or a label that only this workload has", outcome=outcome)
+    return Remedy(text="select a label that only this workload has")
+
+
+RULE = Rule("KS402", "shared-selector", Severity.WARNING, check)

@@ -1,0 +1,35 @@
+"""minDomains stands beside ScheduleAnyway.
+
+minDomains says that a hard constraint is to treat the global minimum as 0 as long as there are fewer domains. A soft
+constraint has no minimum, so the API server refuses the two together, and with them the whole workload.
+
+Example:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  minDomains: 3
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: leave minDomains out, or make the constraint DoNotSchedule.
+"""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault
+from kubespread.kube.validation.spread import MIN_DOMAINS_IF_HARD
+from kubespread.questions.check.lint.rule import FaultRule
+from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
+        return None
+    return Remedy(text="leave minDomains out, or set whenUnsatisfiable: DoNotSchedule")
+
+
+RULE = FaultRule("KS104", "soft-min-domains", Severity.ERROR, remedy)

@@ -1,0 +1,105 @@
+"""A Deployment runs, and can never be given another template.
+
+A rolling update makes maxSurge pods more than there are to be, and deletes old ones only as far as maxUnavailable
+allows. By default 25 percent of few replicas is no unavailable pod at all: the first new pod has to fit beside all old
+ones. Where a constraint, an anti-affinity or full nodes leave no node for it, or a quota refuses it, the rollout waits
+until its deadline, and so does the fix for the outage that it was to end.
+
+The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
+happens. Where replicas times nodes exceed 100,000 only its first new pod is.
+
+Example: three nodes, three replicas, one per node.
+
+```yaml
+strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+template:
+  spec:
+    affinity:
+      podAntiAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+        - topologyKey: kubernetes.io/hostname
+          labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: `maxUnavailable: 1`, with which an old pod makes room; or let constraints and terms tell revisions apart
+(`matchLabelKeys: [pod-template-hash]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
+from kubespread.planner.rehearsal import stall_at_once
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.rollout import RolloutReport
+from kubespread.scheduler.plugin import SchedulingError
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    deployment, rollout = case.subject.object, trial.rollout
+    if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not trial.placed.count:
+        return
+    if rollout is None:
+        yield from _at_once(deployment, trial)
+    elif not rollout.complete:
+        yield _found(deployment, rollout, trial)
+
+
+def _at_once(deployment: Deployment, trial: Trial) -> Iterator[Found]:
+    """The first pass alone, of a rollout that takes too long to rehearse."""
+    try:
+        stall = stall_at_once(trial.cluster, deployment, trial.subject.pod, trial.placed.nodes, trial.plugins)
+    except SchedulingError:
+        return
+    if stall is not None:
+        yield Found(
+            field="spec.strategy",
+            message=_said(stall.max_surge, 0, 0, trial.placed.count, stall.message),
+            remedy=Remedy(text="make room for another pod, or maxUnavailable: 1"),
+            proven=True,
+        )
+
+
+def _said(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
+    return (
+        f"no rollout ends: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
+        f"{replicas} new pods: {why}"
+    )
+
+
+def _found(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Found:
+    surge, unavailable = rollout.max_surge, rollout.max_unavailable
+    return Found(
+        field="spec.strategy",
+        message=_said(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
+        remedy=_remedy(deployment, rollout, trial),
+        proven=True,
+    )
+
+
+def _new_pods(rollout: RolloutReport) -> int:
+    return rollout.passes[-1].running.new if rollout.passes else 0
+
+
+def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Remedy:
+    """The least maxUnavailable that is more, where that is enough."""
+    above = rollout.max_unavailable + 1
+    rolling = RollingUpdate(max_surge=rollout.max_surge, max_unavailable=above)
+    strategy = UpdateStrategy(type="RollingUpdate", rolling_update=rolling)
+    again = trial.rollout_of(replace(deployment, spec=replace(deployment.spec, strategy=strategy)))
+    if again.complete:
+        fewest = again.fewest_ready
+        ready = f"no fewer than {counted(fewest, 'pod')} ready on the way" if fewest else "with no pod ready on the way"
+        return Remedy(text=f"maxUnavailable: {above}", outcome=f"the restart ends, {ready}")
+    return Remedy(text="make room for another pod, or strategy.type: Recreate")
+
+
+RULE = ClusterRule("KS406", "stuck-rollout", Severity.ERROR, check)

@@ -1,0 +1,73 @@
+"""minDomains asks for more domains than there are.
+
+With fewer eligible domains than minDomains the global minimum counts as 0. Every domain then takes maxSkew pods and no
+more, and the rest of the replicas wait until somebody adds a domain. Domains are counted after node affinity and, with
+`nodeTaintsPolicy: Honor`, after taints, so pinning a workload to two zones is enough; so is a zone scaled to zero.
+
+Example, on three zones: three of six replicas are scheduled.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  minDomains: 5
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Where an autoscaler of nodes can make the missing domains for the pod, replicas that wait are what makes it act, and
+nothing is found.
+
+Remedy: minDomains no higher than the domains that are always there, or nodes in another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import counted, listed, outcome
+from kubespread.questions.check.lint.possible_domains import without_nodes
+from kubespread.questions.check.lint.reach import domains, domains_of, reachable
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    for declared, hard in case.hard(trial):
+        there = domains(hard)
+        if there and hard.lacks_domains and not _is_meant(case, declared, there, trial):
+            # Those that no pod can go to are no help once taints are honored.
+            within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
+            yield _found(declared, there, within_reach or len(there), trial)
+
+
+def _is_meant(case: Case, declared: Declared, there: Sequence[str], trial: Trial) -> bool:
+    """Whether autoscalers can make what is missing: replicas that wait for it are what adds the nodes."""
+    constraint, nodes = declared.constraint, trial.cluster.nodes
+    possible = without_nodes(constraint.topology_key, case.subject.pod, frozenset(there), case.objects, nodes)
+    return len(there) + sum(each.taint is None for each in possible.values()) >= (constraint.min_domains or 1)
+
+
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
+    constraint, placed = declared.constraint, trial.placed
+    enough = trial.mended_where(declared.position, min_domains=least)
+    return Found(
+        field=f"{declared.path}.minDomains",
+        message=f"minDomains {constraint.min_domains}, and there {'is' if len(there) == 1 else 'are'} "
+        f"{counted(len(there), 'eligible domain')} ({listed(there)}): the minimum counts as 0, so each takes at most "
+        f"{constraint.max_skew}, and {placed.text}",
+        remedy=Remedy(
+            text=f"minDomains: {least}",
+            settings=(declared.setting("minDomains", least),),
+            outcome=outcome(enough.placed, constraint.topology_key),
+        ),
+        mended=enough,
+        proven=True,
+        severity=Severity.ERROR if placed.count < enough.placed.count else None,
+    )
+
+
+RULE = ClusterRule("KS204", "too-few-domains", Severity.WARNING, check)

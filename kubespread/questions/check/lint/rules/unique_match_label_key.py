@@ -1,0 +1,60 @@
+"""A key of matchLabelKeys is a label that every replica has another value of.
+
+Pods of a StatefulSet and of an indexed Job carry their own name or number as labels. With such a key the selector of
+each replica matches that replica alone: nothing is counted before it comes, and every node of every domain is as good
+as another. The constraint never rejects a node, and its score is the same everywhere.
+
+Example:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: db}}
+  matchLabelKeys: [apps.kubernetes.io/pod-index]
+```
+
+Remedy: leave the key out. To keep revisions apart, `controller-revision-hash` in a StatefulSet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.workloads import StatefulSet
+from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.report import Remedy, Severity
+
+_UNIQUE = frozenset(
+    {
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+        "statefulset.kubernetes.io/pod-name",
+    }
+)
+
+
+def check(case: Case) -> Iterator[Found]:
+    replicas = case.subject.replicas
+    if replicas < 2:
+        return
+    for declared in case.own:
+        for position, key in enumerate(declared.written.match_label_keys):
+            if key in _UNIQUE and key in case.subject.labels:
+                yield Found(
+                    field=f"{declared.path}.matchLabelKeys[{position}]",
+                    message=f"each of the {replicas} replicas has its own {key} and counts itself alone: "
+                    "0 + 1 − 0 = 1 on every node, which never exceeds maxSkew",
+                    remedy=_remedy(case, key),
+                )
+
+
+def _remedy(case: Case, key: str) -> Remedy:
+    is_stateful = isinstance(case.subject.object, StatefulSet)
+    return Remedy(text="matchLabelKeys: [controller-revision-hash]" if is_stateful else f"leave {key} out")
+
+
+RULE = Rule("KS404", "unique-match-label-key", Severity.ERROR, check)

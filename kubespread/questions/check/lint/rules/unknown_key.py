@@ -1,0 +1,87 @@
+"""A topology key is none of the labels that nodes commonly carry.
+
+Any label may be a topology key, and nothing checks that nodes have it. A mistyped key is a label that no node has: no
+replica of a hard constraint is ever scheduled, and a soft one does nothing. Keys that Kubernetes has replaced are on
+their way out of nodes' labels. A label of your own is fine as long as every node carries it; with a cluster at hand
+this rule is silent, and the nodes are asked (KS201, KS202).
+
+Example:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zones
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: `topology.kubernetes.io/zone`, `kubernetes.io/hostname` or another label that all nodes have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from kubespread.planner.near_keys import meant_key
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.report import Remedy, Severity
+
+_REPLACED = {
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+_EVERYWHERE = frozenset({HOSTNAME, ZONE, REGION, *_REPLACED.values()})
+# What Kubernetes, and the big providers, put on every node by themselves.
+_COMMON = _EVERYWHERE | frozenset(
+    {
+        "topology.k8s.aws/zone-id",
+        "topology.ebs.csi.aws.com/zone",
+        "topology.gke.io/zone",
+        "topology.disk.csi.azure.com/zone",
+        "eks.amazonaws.com/nodegroup",
+        "eks.amazonaws.com/capacityType",
+        "cloud.google.com/gke-nodepool",
+        "kubernetes.azure.com/agentpool",
+        "karpenter.sh/nodepool",
+        "karpenter.sh/capacity-type",
+    }
+)
+
+
+def check(case: Case) -> Iterator[Found]:
+    if case.trial is not None:
+        return
+    for declared in case.own:
+        key = declared.constraint.topology_key
+        if key in _REPLACED:
+            yield _found(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING)
+        elif key not in _COMMON:
+            meant = meant_key(key, _conceivable(key))
+            said = f"{key} is none of the labels that nodes commonly have"
+            yield _found(declared, said, meant, Severity.WARNING if meant else Severity.INFO)
+
+
+def _conceivable(key: str) -> list[str]:
+    """What nodes of every cluster have, and what a provider puts there that ``key`` names."""
+    prefix = key.rpartition("/")[0]
+    return [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
+
+
+def _found(declared: Declared, said: str, meant: str, severity: Severity) -> Found:
+    happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
+    remedy = f"topologyKey: {meant}" if meant else "make sure that every node has this label, or check with a cluster"
+    return Found(
+        field=f"{declared.path}.topologyKey",
+        message=f"{said}: {happens}",
+        remedy=Remedy(text=remedy),
+        severity=severity,
+    )
+
+
+RULE = Rule("KS105", "unknown-key", Severity.WARNING, check)

@@ -1,0 +1,27 @@
+"""A file cannot be read as Kubernetes objects.
+
+It is missing, it is neither YAML nor JSON, or it holds something else than objects: nothing in it can be applied, and
+nothing in it was checked. The other files are checked all the same.
+
+Example:
+
+```yaml
+spec: {replicas: 3
+```
+
+Remedy: mend the line that is named. A chart or a kustomization has to be rendered first.
+"""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault
+from kubespread.questions.check.lint.rule import FaultRule
+from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.report import Remedy, Severity
+
+
+def remedy(_fault: Fault, refused: Refused) -> Remedy | None:
+    return None if refused.workload else Remedy(text="correct the file: nothing in it was checked")
+
+
+RULE = FaultRule("KS001", "unreadable", Severity.ERROR, remedy)

@@ -1,0 +1,91 @@
+"""Volumes hold the pods to domains that the constraint wants them to leave.
+
+A volume that exists is where it is: a zonal disk has its zone in the node affinity of its PersistentVolume, and the pod
+can go nowhere else. To the constraint the other zones count all the same. A hard one stops as soon as the zone of the
+volume has maxSkew more than the emptiest; a soft one changes nothing. Usual are replicas that share a claim, and
+StatefulSets whose disks were made before the constraint came.
+
+The replicas are placed with their volumes and without them, and what differs is found.
+
+Example: three replicas share a disk in zone a.
+
+```yaml
+volumes: [{name: data, persistentVolumeClaim: {claimName: shared}}]
+topologySpreadConstraints:
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: storage that every zone reaches, or a claim for each replica with `volumeBindingMode: WaitForFirstConsumer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.evenness import own_counts, skew_of
+from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.phrases import by_domain, listed
+from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import short_key
+
+_PLUGINS = ("VolumeBinding", "VolumeZone")
+_REMEDY = Remedy(
+    text="storage that every domain reaches, or a claim for each replica that is bound where its pod lands"
+)
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    subject = case.subject
+    if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
+        return
+    mended = trial.mended(_without_volumes)
+    free = mended.placed
+    for declared, counted in zip(case.own, trial.counted, strict=False):
+        if not declared.constraint.self_match or not declared.constraint.counts_pods:
+            continue
+        counts = own_counts([trial.placed], counted)
+        is_uneven = skew_of(counts) > declared.constraint.max_skew >= skew_of(own_counts([free], counted))
+        is_short = declared.constraint.is_hard and trial.placed.count < free.count
+        if is_short or is_uneven:
+            yield Found(
+                field=declared.path,
+                message=f"its volumes hold {_where(declared, trial)}: {trial.placed.text}, {by_domain(counts)}; "
+                f"without them {free.text}, {by_domain(own_counts([free], counted))}",
+                remedy=_REMEDY,
+                mended=mended if is_short else None,
+                proven=True,
+                severity=None if is_short else Severity.WARNING,
+            )
+
+
+def _without_volumes(pod: Pod) -> Pod:
+    return replace(pod, spec=replace(pod.spec, volumes=[]))
+
+
+def _where(declared: Declared, trial: Trial) -> str:
+    """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
+    name = short_key(declared.constraint.topology_key)
+    evaluation = trial.evaluation
+    if trial.subject.claimants is not None or evaluation is None:
+        return "each replica where its claims are"
+    allowed = evaluation.included.copy()
+    for plugin in _PLUGINS:
+        if plugin in evaluation.verdicts:
+            allowed &= evaluation.verdicts[plugin].passes
+    column = trial.cluster.nodes.label(declared.constraint.topology_key)
+    codes = np.unique(column.codes[allowed & column.present]).tolist()
+    values: Sequence[str] = sorted(column.values[code] for code in codes)
+    return f"the replicas to {name} {listed(values)}" if values else "the replicas to no node"
+
+
+RULE = ClusterRule("KS301", "volume-pins", Severity.ERROR, check)

@@ -1,0 +1,341 @@
+"""A workload tried on the cluster: whatever a rule says in numbers is run by the engine, and run once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    ResourceQuota,
+    TopologySpreadConstraint,
+)
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.pods import pod_faults
+from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.planner.claims import Replica
+from kubespread.planner.constraint_counts import counted_constraints
+from kubespread.planner.entries import Entry, Outcome
+from kubespread.planner.queue import place
+from kubespread.planner.rehearsal import rehearse
+from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.check.lint.subject import Subject
+from kubespread.reports.rollout import RolloutReport
+from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import Evaluation, evaluated
+from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.placing import first_in_heap
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+
+_MAX_REHEARSED = 100_000
+"""Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""
+
+PodChange = Callable[[Pod], Pod]
+
+
+def _unchanged(pod: Pod) -> Pod:
+    return pod
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What became of all replicas of the workload, created and placed one after another."""
+
+    wanted: int
+    nodes: Sequence[int]
+    """Positions, in the order they were taken."""
+    message: str | None
+    """kube-scheduler's, for the first replica without a node."""
+    cluster: Cluster
+    refused: int = 0
+    """How many of them the API server does not let be created."""
+    refusal: str = ""
+    """What it says to the first of these."""
+    unplaced: Evaluation | None = None
+    """What every plugin says of the first replica without a node, where nodes are judged."""
+
+    @property
+    def count(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def pending(self) -> int:
+        """How many are created and find no node."""
+        return self.wanted - self.refused - self.count
+
+    @property
+    def is_complete(self) -> bool:
+        return self.count == self.wanted
+
+    def by_domain(self, key: str) -> Mapping[str, int]:
+        """Replicas in each domain of a topology key that nodes are in, 0 where there are none, by name."""
+        column = self.cluster.nodes.label(key)
+        counted = Counter(column.values[column.codes[node]] for node in self.nodes if column.present[node])
+        return {value: counted[value] for value in column.sorted_values}
+
+    @property
+    def text(self) -> str:
+        """``2 of 6 replicas fit``."""
+        return f"{self.count} of {self.wanted} {'replica fits' if self.wanted == 1 else 'replicas fit'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A change of the pod that would mend something, and what comes of it."""
+
+    change: PodChange
+    placed: Placed
+    is_taken: bool = True
+    """Whether the release takes it whole: an older one drops fields that it does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A pod as it is stored."""
+
+    pod: Pod
+    change: PodChange
+    """What makes it of the subject's own."""
+    dropped: Sequence[str] = ()
+    """The fields that the release does not have."""
+    faults: Sequence[FieldFault] = ()
+    """Why it is refused."""
+
+
+class Trial:
+    """One subject on the cluster without the pods of it that are there already: all its replicas are created afresh, as
+    quotas allow, and placed. A changed pod goes through the API server of the release once more.
+    """
+
+    def __init__(self, subject: Subject, cluster: Cluster, plugins: Framework) -> None:
+        self.subject = subject
+        self.plugins = plugins
+        self._whole = cluster
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        cluster = _without_running(self._whole, [self.subject])
+        quotas = self._whole.objects.of(ResourceQuota)
+        free = without_usage(quotas, self.subject)
+        return cluster if free is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, free))
+
+    @cached_property
+    def prepared(self) -> Prepared | None:
+        """The first replica's, None where a PreFilter fails."""
+        try:
+            return self.plugins.prepare(self.cluster, self.subject.pod)
+        except SchedulingError:
+            return None
+
+    @cached_property
+    def evaluation(self) -> Evaluation | None:
+        """What every plugin says of the first replica on every node."""
+        return None if self.prepared is None else evaluated(self.prepared)
+
+    @cached_property
+    def counted(self) -> Sequence[HardConstraint | SoftConstraint]:
+        """The constraints in force with their numbers, in the order they are declared."""
+        state = None if self.prepared is None else self.prepared.states.get(PodTopologySpread.name)
+        return counted_constraints(state) if isinstance(state, SpreadState) else ()
+
+    def hard(self) -> Iterator[tuple[int, HardConstraint]]:
+        """The hard ones, each with its position among all."""
+        for position, counted in enumerate(self.counted):
+            if isinstance(counted, HardConstraint):
+                yield position, counted
+
+    @cached_property
+    def placed(self) -> Placed:
+        """All replicas, as they are declared."""
+        return self.placed_with(_unchanged)
+
+    def placed_after(self, change: Change, pod_change: PodChange = _unchanged) -> Placed:
+        """The same on the cluster once ``change`` is made to it, and ``pod_change`` to each of them."""
+        return self._placed(pod_change, self.cluster.after(change))
+
+    def placed_among(self, objects: ClusterObjects) -> Placed:
+        """The same with other objects beside nodes and pods."""
+        return self._placed(_unchanged, self.cluster.with_objects(objects))
+
+    def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
+        """The same once ``change`` is made to each of them, or another number of them is asked for."""
+        return self._placed(change, self.cluster, replicas)
+
+    def placed_behind(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
+        """The replicas of ``others``, one workload after another, and then its own; none of them runs by then.
+
+        ``change`` is made to its own.
+        """
+        cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
+        entries = [
+            *(other._entry(_unchanged, other.subject.replicas) for other in others),
+            self._entry(self._stored(change).change, self.subject.replicas),
+        ]
+        outcomes = place(cluster, entries, first_in_heap)
+        return [_of(each, cluster) for each in outcomes]
+
+    def on(self, cluster: Cluster, subject: Subject) -> Trial:
+        """The same workload with the pods it has on another cluster, among the same objects."""
+        return Trial(subject, cluster.with_objects(self._whole.objects), self.plugins)
+
+    def of(self, subject: Subject) -> Trial:
+        """Another subject on the same cluster."""
+        is_alike = subject.profile is self.subject.profile
+        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
+
+    def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
+        stored = self._stored(change)
+        wanted = self.subject.replicas if replicas is None else replicas
+        if stored.faults:
+            return Placed(wanted, (), None, cluster, wanted, stored.faults[0].message)
+        allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
+        created = wanted if allowed.copies is None else min(wanted, allowed.copies)
+        (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
+        placed = _of(outcome, cluster)
+        if self.subject.is_daemon and allowed.copies is not None:
+            wanted, created = placed.wanted, min(placed.wanted, allowed.copies)
+        if created == wanted or allowed.copies is None:
+            return placed
+        kept = placed.nodes[:created]
+        return Placed(wanted, kept, placed.message, cluster, wanted - created, allowed.refusal, placed.unplaced)
+
+    def _stored(self, change: PodChange) -> _Stored:
+        """The changed pod as the API server of the release stores it."""
+        if change is _unchanged:
+            return _Stored(self.subject.pod, change)
+        version = self.subject.profile.version
+
+        def taken(pod: Pod) -> Pod:
+            changed = deepcopy(change(pod))
+            drop_fields(changed, version)
+            return changed
+
+        changed = deepcopy(change(self.subject.pod))
+        dropped = drop_fields(changed, version)
+        return _Stored(changed, taken, dropped, pod_faults(changed, version))
+
+    def _entry(self, change: PodChange, replicas: int) -> Entry:
+        subject = self.subject
+        claimants = subject.claimants
+
+        def claiming() -> Iterator[Replica]:
+            assert claimants is not None
+            return (dataclasses.replace(each, pod=change(each.pod)) for each in claimants())
+
+        return Entry(
+            change(subject.pod),
+            self.plugins,
+            None if subject.is_daemon else replicas,
+            per_node=subject.is_daemon,
+            replicas=None if claimants is None else claiming,
+            binds=subject.object is not None,
+        )
+
+    @cached_property
+    def rollout(self) -> RolloutReport | None:
+        """A restart of the Deployment; None for everything else, and where it would take too long to rehearse."""
+        deployment, replicas = self.subject.object, self.subject.replicas
+        if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
+            return None
+        return self.rollout_of(deployment)
+
+    def rollout_of(self, deployment: Deployment, change: PodChange = _unchanged) -> RolloutReport:
+        """The same of the Deployment with another strategy, or with ``change`` made to its pods."""
+        return rehearse(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
+
+    def mended(self, change: PodChange) -> Mended:
+        """The change, tried."""
+        stored = self._stored(change)
+        return Mended(change, self.placed_with(change), is_taken=not stored.dropped and not stored.faults)
+
+    def mended_where(self, position: int, **fields: object) -> Mended:
+        """``fields`` of one of the pod's own constraints set, and tried."""
+        return self.mended(lambda pod: with_constraint(pod, position, **fields))
+
+
+def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
+    """``cluster`` without the pods of ``subjects``, which a Deployment and its ReplicaSet have together."""
+    index = cluster.nodes.index
+    running = {key_of(pod): pod for subject in subjects for pod in subject.running}
+    gone = [(pod, index[pod.spec.node_name]) for pod in running.values() if pod.spec.node_name in index]
+    nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
+    if not gone and len(nominated) == len(cluster.nominated):
+        return cluster
+    without = cluster.after(Change(gone=gone))
+    without.nominated = nominated
+    return without
+
+
+def _of(outcome: Outcome, cluster: Cluster) -> Placed:
+    nodes = [choice.node for choice in outcome.choices]
+    return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
+
+
+def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
+    """The pod with ``fields`` of one of its own constraints set."""
+    constraints = list(pod.spec.topology_spread_constraints)
+    constraints[position] = msgspec.structs.replace(constraints[position], **fields)
+    return _with_constraints(pod, constraints)
+
+
+def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
+    """The pod with those of its own constraints and no others."""
+    constraints = pod.spec.topology_spread_constraints
+    return _with_constraints(pod, [constraints[position] for position in positions])
+
+
+def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
+    """The pod with further constraints behind its own."""
+    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
+
+
+def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[str]) -> Pod:
+    """The pod with one more thing that nodes must have, whichever of its alternatives they meet."""
+    requirement = NodeSelectorRequirement(key, operator, list(values))
+    affinity = pod.spec.affinity or Affinity()
+    node_affinity = affinity.node_affinity or NodeAffinity()
+    selector = node_affinity.required_during_scheduling_ignored_during_execution
+    terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
+    narrowed = NodeSelector(
+        [msgspec.structs.replace(each, match_expressions=[*each.match_expressions, requirement]) for each in terms]
+    )
+    required = msgspec.structs.replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
+    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=required))
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
+    spec: PodSpec = msgspec.structs.replace(pod.spec, topology_spread_constraints=constraints)
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def without_usage(quotas: tuple[ResourceQuota, ...], subject: Subject) -> tuple[ResourceQuota, ...]:
+    """The quotas as they would be if the subject had no pods; the same ones where it has none that they count."""
+    namespace = subject.name.namespace
+    if not subject.running or all(quota.metadata.namespace != namespace for quota in quotas):
+        return quotas
+    for pod in subject.running:
+        if pod.status.phase not in ENDED_PHASES:
+            quotas = charged(quotas, pod, -1)
+    return quotas

@@ -1,0 +1,155 @@
+"""What gets replicas placed that find no node: the search of ``advise``, for all replicas of a workload afresh."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.planner.advise.candidates import FAMILIES
+from kubespread.planner.advise.change import Answer, Change
+from kubespread.planner.advise.edited_worlds import EditedWorlds
+from kubespread.planner.advise.families.cordons import uncordons
+from kubespread.planner.advise.families.evictions import evictions, waits
+from kubespread.planner.advise.families.labels import node_labels
+from kubespread.planner.advise.families.new_nodes import new_nodes
+from kubespread.planner.advise.families.taints import untaints
+from kubespread.planner.advise.search import Found, Trials, combined, search_least
+from kubespread.planner.advise.stuck import Stuck
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import workload_of
+from kubespread.questions.check.lint.phrases import short_key
+from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
+from kubespread.questions.check.report import Remedy
+from kubespread.reports.parts import letter
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.wording import short_key
+
+_MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
+"""On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""
+_MOST_OF_A_FAMILY = 8
+_PER_QUESTION, _PER_COPY, _PER_COPY_AND_NODE = 1, 0.1, 0.0004
+"""Milliseconds."""
+# Pods that go for others are made again elsewhere, or are missed: nobody edits a manifest for that.
+_TRIED = [family for family in FAMILIES if family.changes not in (waits, evictions)]
+_OF_NODES = (uncordons, node_labels, untaints, new_nodes)
+_OF_THE_POD = [family for family in _TRIED if family.changes not in _OF_NODES]
+
+
+@dataclass
+class WaysOut:
+    """The search, for one workload after another."""
+
+    worlds: EditedWorlds
+    """The cluster as it is edited."""
+    _spent: float = 0
+
+    def remedy(self, trial: Trial) -> Remedy:
+        """The least change, or two or three together, with which every replica finds a node."""
+        placed, unplaced = trial.placed, trial.placed.unplaced
+        if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
+            return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
+        asker = _Asker(trial, self.worlds)
+        trials = Trials(asker, trial.subject.pod, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
+        stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count)
+        found = search_least(stuck, _TRIED, trials, _MOST_OF_A_FAMILY) or _together(stuck, trials)
+        self._spent += asker.effort
+        if found is None:
+            return self._of_some_help(trials, placed, stuck, asker)
+        return asker.remedy(found, stuck)
+
+    def _of_some_help(self, trials: Trials, placed: Placed, stuck: Stuck, asker: _Asker) -> Remedy:
+        tried = (
+            "the one change that was tried does not get all of them placed"
+            if trials.count == 1
+            else f"none of {trials.count} changes that were tried gets all of them placed"
+        )
+        if not trials.count:
+            return Remedy(text="kubespread advise tries what would help: too much was tried for other workloads")
+        best = trials.best_of_those_that_help(placed.count)
+        if best is None:
+            return Remedy(text=tried)
+        remedy = asker.remedy(best, stuck)
+        return replace(remedy, text=f"{tried}; most does {remedy.text}")
+
+
+def _together(stuck: Stuck, trials: Trials) -> Found | None:
+    """Two or three changes: of the pod alone where that is enough, which needs no cluster edited."""
+    for families in (_OF_THE_POD, _TRIED):
+        if found := combined(stuck, families, trials, 1).found:
+            return found[0]
+    return None
+
+
+class _Asker:
+    """Changes as they are printed: ``--set`` makes the pod again from its manifest, edits play in a world."""
+
+    def __init__(self, trial: Trial, worlds: EditedWorlds) -> None:
+        self._trial, self._worlds = trial, worlds
+        self._spent = -worlds.effort
+
+    @property
+    def effort(self) -> float:
+        return self._spent + self._worlds.effort
+
+    def ask(self, change: Change) -> Answer | None:
+        placed = self.placed(change)
+        if placed is None:
+            return None
+        self._spent += _PER_QUESTION + placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(placed.cluster))
+        edited = self._worlds.after(change.edits) if change.edits else None
+        harm = () if edited is None else self._worlds.harm(edited, self._is_own)
+        # What quotas refuse is no matter of nodes.
+        return Answer(placed.count, placed.wanted - placed.refused, harm=harm)
+
+    def ask_alone(self, _change: Change) -> Answer | None:
+        return None
+
+    def placed(self, change: Change) -> Placed | None:
+        """None where an edit or a field is refused."""
+        trial = self._edited(change.edits) if change.edits else self._trial
+        set_fields = self._setting(change.settings)
+        return None if trial is None or set_fields is None else trial.placed_with(set_fields)
+
+    def _setting(self, settings: Sequence[str]) -> PodChange | None:
+        if not settings:
+            return lambda pod: pod
+        revised = self._trial.subject.revised(settings)
+        if revised is None:
+            return None
+        spec = revised.spec
+        # Each replica may have claims of its own.
+        return lambda pod: Pod(metadata=pod.metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
+
+    def _edited(self, edits: tuple[Edit, ...]) -> Trial | None:
+        edited = self._worlds.after(edits)
+        if edited is None:
+            return None
+        book, subject = edited.world.book, self._trial.subject
+        running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
+        return self._trial.on(edited.world.cluster, dataclasses.replace(subject, running=running))
+
+    def _is_own(self, pod: Pod) -> bool:
+        return workload_of(self._worlds.unchanged.world, pod) == self._trial.subject.name
+
+    def remedy(self, found: Found, stuck: Stuck) -> Remedy:
+        placed = self.placed(found.change)
+        return Remedy(
+            text=" and ".join(_told(found.change, stuck)),
+            settings=found.change.settings,
+            edits=tuple(map(str, found.change.edits)),
+            outcome=None if placed is None else placed.text,
+        )
+
+
+def _told(change: Change, stuck: Stuck) -> Iterator[str]:
+    """The parts of a change; a constraint has no letter here."""
+    keys = {
+        letter(place): short_key(each.topology_key)
+        for place, each in enumerate(stuck.pod.spec.topology_spread_constraints)
+    }
+    for part in change.parts:
+        yield f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what
