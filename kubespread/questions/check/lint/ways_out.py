@@ -21,7 +21,6 @@ from kubespread.planner.advise.search import Found, Trials, combined, search_lea
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_of
-from kubespread.questions.check.lint.phrases import short_key
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
 from kubespread.reports.parts import letter

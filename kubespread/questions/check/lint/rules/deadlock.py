@@ -30,7 +30,6 @@ from kubespread.kube.well_known import SCHEDULE_ANYWAY
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import Found
-from kubespread.questions.check.lint.phrases import short_key
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity

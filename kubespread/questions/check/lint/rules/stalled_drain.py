@@ -47,7 +47,7 @@ from kubespread.planner.drained_node import Drained, drained, evictions_allowed
 from kubespread.questions.check.lint.budgets import others_protected, protecting
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import Found
-from kubespread.questions.check.lint.phrases import counted, listed, short_key
+from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.subject import Subject
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, with_constraint
