@@ -16,7 +16,7 @@ from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import LimitRange, ResourceQuota, RuntimeClass
 from kubespread.kube.api.decoding import DecodingError, normalized
-from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
+from kubespread.kube.api.kinds import NAMESPACED, READ, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.owners import SELECTING_CONTROLLERS
@@ -24,9 +24,8 @@ from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
 
-_WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 # Kubernetes' controllers have written to these: what the cluster has of them is further than what a manifest says.
-_STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *_WORKLOADS)
+_STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *WORKLOADS)
 
 
 def with_manifest_objects(
@@ -44,7 +43,7 @@ def with_manifest_objects(
         snapshot = _applied(snapshot, brought) if brought else snapshot
         names: dict[str, list[str]] = {}
         for obj in brought:
-            if not isinstance(obj, _WORKLOADS):
+            if not isinstance(obj, WORKLOADS):
                 names.setdefault(type(obj).__name__, []).append(obj.metadata.name)
         if names:
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
@@ -59,7 +58,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     for item in manifest.items:
         version_and_kind = item.api_version, item.kind
         cls = READ.get(version_and_kind)
-        is_workload = cls is not None and issubclass(cls, _WORKLOADS)
+        is_workload = cls is not None and issubclass(cls, WORKLOADS)
         # Some only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
         if cls is None or (is_workload and version_and_kind not in SELECTING_CONTROLLERS):
             continue

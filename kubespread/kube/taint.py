@@ -1,5 +1,8 @@
 """Taints and tolerations, also as people type them for ``kubectl taint``: ``key=value:Effect``, ``key-`` to remove.
 
+A cordoned node has both the field that ``kubectl cordon`` sets and the taint that the node controller makes of it: the
+NodeUnschedulable filter reads the field, ``nodeTaintsPolicy: Honor`` reads only taints.
+
 Source of the rules: k8s.io/component-helpers/scheduling/corev1 (FindMatchingUntoleratedTaint), the Toleration type, and
 parseTaints of k8s.io/kubectl/pkg/cmd/taint.
 """
@@ -10,8 +13,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kubespread.kube.api.core import Taint, Toleration
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Node, Taint, Toleration
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
+from kubespread.kube.well_known import CORDON_TAINT_KEY
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
@@ -122,3 +128,24 @@ def _taint(text: str) -> Taint:
         if faults:
             raise TaintError(f"invalid taint spec: {text}, {'; '.join(faults)}")
     return Taint(key=key, value=value, effect=effects[0] if effects else "")
+
+
+_CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
+
+
+def cordoned(node: Node) -> Node:
+    """``node`` as it is once it is cordoned: its new taint is the last one."""
+    taints = node.spec.taints
+    if _CORDON_TAINT not in taints:
+        taints = [*_without_cordon(taints), _CORDON_TAINT]
+    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
+
+
+def uncordoned(node: Node) -> Node:
+    """``node`` without either."""
+    return replace(node, spec=replace(node.spec, unschedulable=False, taints=_without_cordon(node.spec.taints)))
+
+
+def _without_cordon(taints: list[Taint]) -> list[Taint]:
+    """Those that are not told from it by key and effect."""
+    return [taint for taint in taints if (taint.key, taint.effect) != (_CORDON_TAINT.key, _CORDON_TAINT.effect)]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.taint import cordoned
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import place
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.snapshot.edits.cordoning import cordoned
 
 
 @dataclass(frozen=True, slots=True)

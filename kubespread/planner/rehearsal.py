@@ -15,7 +15,7 @@ from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
-from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.kinds import WORKLOADS
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.living import LivingCluster
@@ -33,7 +33,6 @@ from kubespread.scheduler.framework import Framework
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"
-_WORKLOADS = {row.cls for row in POD_CREATORS.values()}
 
 
 def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
@@ -44,7 +43,7 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     what ``cluster`` has them count.
     """
     # Only its own ReplicaSets are read, and it makes them itself.
-    by_type = {cls: found for cls, found in cluster.objects.by_type.items() if cls not in _WORKLOADS}
+    by_type = {cls: found for cls, found in cluster.objects.by_type.items() if cls not in WORKLOADS}
     objects = dataclasses.replace(cluster.objects, by_type=by_type)
     world = World(
         (),

@@ -196,6 +196,9 @@ READ: Mapping[tuple[str, str], type[ApiObject]] = {
 POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.creates_pods}
 """Pods and Kubernetes' own kinds that hold a pod template."""
 
+WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.values())
+"""Their types."""
+
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
 """Those that can be asked about by name."""
 

@@ -16,8 +16,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.snapshot.edits.domain_labels import going_along
-from kubespread.snapshot.edits.new_nodes import as_new_node, named, node_called
+from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, named, node_called
 from kubespread.snapshot.edits.target import nodes_with
 
 TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Affinity, Node, Pod
 from kubespread.kube.owners import controller_of
+from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.audit.afresh import Afresh, OnNodes, Otherwise, asking_for_nothing, without_volumes
 from kubespread.questions.audit.effects import Effect, Exceeded
@@ -21,7 +22,6 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Plugin, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.snapshot.edits.cordoning import uncordoned
 from kubespread.wording import some_of
 
 _FAR_ABOVE = 1000

@@ -19,7 +19,7 @@ from kubespread.candidate.update import refuse_update, runs_another_template, sc
 from kubespread.controllers.deployment.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
@@ -32,8 +32,6 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
-
-_WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
     """What came beside pods, nodes and workloads, or is other than it was."""
     for cls, found in after.objects.by_type.items():
         known = {id(obj) for obj in before.objects.of(cls)}
-        if cls not in _WORKLOADS:
+        if cls not in WORKLOADS:
             yield from (obj for obj in found if id(obj) not in known)
 
 

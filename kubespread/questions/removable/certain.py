@@ -16,6 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.priority import priority_of
+from kubespread.kube.taint import cordoned
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -26,7 +27,6 @@ from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import Counted, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
-from kubespread.snapshot.edits.cordoning import cordoned
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 """Controllers that make another pod at once and of the same kind."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainFlags, DrainPlan
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
+from kubespread.kube.taint import cordoned
 from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import Missing
@@ -16,7 +17,6 @@ from kubespread.planner.world.reporting import unmade_pods, workload_of
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.questions.removable.report import HeldBy, Hold
-from kubespread.snapshot.edits.cordoning import cordoned
 from kubespread.snapshot.edits.verb import NodeChange
 
 _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}

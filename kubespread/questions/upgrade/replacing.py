@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName
+from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.happenings import EVICTED, PREEMPTED
@@ -17,7 +18,6 @@ from kubespread.planner.world.reporting import gone_pods, pending_pods, unmade_p
 from kubespread.planner.world.world import World
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
-from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.verb import NodeChange
 

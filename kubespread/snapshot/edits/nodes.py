@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
+from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.edits.verb import (
     FLAG,

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.taint import uncordoned
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import Found
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
@@ -46,7 +47,6 @@ from kubespread.questions.check.lint.trial import (
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.snapshot.edits.cordoning import uncordoned
 from kubespread.wording import short_key
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
