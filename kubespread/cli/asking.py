@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
+from dataclasses import MISSING, field, fields, make_dataclass, replace
 from enum import StrEnum
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.cluster import open_cluster, open_cluster_if_any
+from kubespread.cli.cluster import open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
-from kubespread.cli.options.cluster import ClusterOptions
-from kubespread.cli.options.counts import count
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.sides import AfterOptions, CompareSchedulerOptions
-from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
-from kubespread.cli.pod import STDIN, check_asked, is_piped, pods_asked_about
+from kubespread.cli.options.sides import CompareSchedulerOptions, sides_field
+from kubespread.cli.pod import EVERYWHERE, check_asked, manifest_field, pods_field
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit
 from kubespread.cli.waiting import waiting
@@ -40,7 +38,6 @@ from kubespread.questions.question import (
     Scenario,
     Sides,
     Workload,
-    Workloads,
     options_of,
 )
 from kubespread.questions.registry import question as question_of
@@ -49,28 +46,7 @@ from kubespread.views.formats import Writer, writers_of
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
-Typed = Mapping[str, Any]
-_EVERYWHERE = "all_namespaces"
-
-
-@dataclass(frozen=True, slots=True)
-class _Parameter:
-    """What typer makes of a field: what it is called there, its type with its option, and its default."""
-
-    name: str
-    annotation: Any
-    default: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """One field of a question on the command line."""
-
-    parameters: tuple[_Parameter, ...]
-    value: Callable[[Typed, ClusterOptions, SchedulerOptions], Any]
-    """What the field is, from what was typed, before a cluster is read."""
-    late: Callable[[Any, Typed, Snapshot, Any, Any, Any], Any] | None = None
-    """The same where only the cluster tells, of the question as far as it is known, with all options besides."""
+_MAX_DIGITS = 9
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -103,22 +79,22 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
         speaking: SpeakingOptions,
     ) -> ExitCode:  # fmt: skip
-        typed = {each.name: getattr(source if each.name in own else asked, each.name)
-                 for one in found.values() for each in one.parameters}  # fmt: skip
+        typed = Typed({each.name: getattr(source if each.name in own else asked, each.name)
+                       for one in found.values() for each in one.parameters}, source, scheduling, speaking)  # fmt: skip
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
             return ExitCode.YES
         if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
-        question_asked = question(**{name: each.value(typed, source, scheduling) for name, each in found.items()})
+        question_asked = question(**{name: each.value(typed) for name, each in found.items()})
         opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
         if opened is None:
             answering = Answering(None, scheduling.scheduler(), answer, speaking)
         else:
-            late = {name: each.late for name, each in found.items() if each.late is not None}
             told = {
-                name: value(question_asked, typed, opened, source, scheduling, speaking) for name, value in late.items()
-            }
+                name: each.late(question_asked, typed, opened)
+                for name, each in found.items() if each.late is not None
+            }  # fmt: skip
             question_asked = structs.replace(question_asked, **told)
             *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
             answering = Answering(cluster, scheduler, answer, speaking, [each for each, _ in others])
@@ -172,19 +148,19 @@ def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
     return writers_of(question.outputs, question.__module__.rpartition(".")[0])
 
 
-def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
+def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
     if isinstance(option, Namespace | Pod | Scenario | Workload):
         return _of_its_own(name, option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
-        parameter = _Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
-        return _Field((parameter,), lambda typed, *_: not typed[denied])
+        parameter = Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
+        return Field((parameter,), lambda typed: not typed[denied])
     if kind is bool:
-        return _Field(
-            (_Parameter(name, _flag(_names(name, option), option.help, option), default),),
-            lambda typed, *_: typed[name],
+        return Field(
+            (Parameter(name, _flag(_names(name, option), option.help, option), default),),
+            lambda typed: typed[name],
         )
     among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
     if int in among and option.least is not None:
@@ -200,28 +176,28 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
         shown = single | None
     annotation = Annotated[shown, _option(name, option, repeats=repeats, default=default)]
     nothing: Any = () if repeats else default
-    return _Field(
-        (_Parameter(name, annotation, None if repeats or default == "" else default),),
-        lambda typed, *_: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
+    return Field(
+        (Parameter(name, annotation, None if repeats or default == "" else default),),
+        lambda typed: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
     )
 
 
-def _of_its_own(name: str, option: Option, *, is_optional: bool) -> _Field:
+def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
     """Of what an option says more than its type does."""
     match option:
         case Namespace():
             return _namespace(name, option)
         case Sides():
-            return _sides(option)
+            return sides_field(option)
         case Workload():
-            return _manifest(option) if option.names else _pods(option, is_optional=is_optional)
+            return manifest_field(option) if option.names else pods_field(option, is_optional=is_optional)
         case Scenario():
             return _scenario(name, option)
         case _:
             return _pod(name, option)
 
 
-def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
+def _place_or_option(name: str, kind: Any, option: Argument) -> Field:
     """A value that is given by its place or by its name, where both are the same."""
     by_place = f"{name}_by_place"
     placed = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, help=option.help)
@@ -229,145 +205,49 @@ def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
     named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
     given = ((by_place, placed), (name, named))
 
-    def value(typed: Typed, *_: Any) -> Any:
+    def value(typed: Typed) -> Any:
         if not (said := typed[by_place] or typed[name]):
             raise UsageError(option.missing)
         return said
 
-    return _Field(tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value)
+    return Field(tuple(Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value)
 
 
-def _manifest(option: Option) -> _Field:
-    """One manifest or KIND/NAME, as an option."""
-
-    def value(typed: Typed, _: ClusterOptions, scheduling: SchedulerOptions) -> tuple[str, ...]:
-        pods = () if typed["filename"] is None else (typed["filename"],)
-        if pods:
-            check_asked(pods, WorkloadOptions(), scheduling)
-        return pods
-
-    declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
-    return _Field((_Parameter("filename", Annotated[str | None, declared], None),), value)
-
-
-def _pods(option: Workload, *, is_optional: bool) -> _Field:
-    """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
-    place = option.metavar.strip("[].").partition("]")[0].lower()
-    several = ("every", _EVERYWHERE) if isinstance(option, Workloads) else ()
-
-    def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
-        said = (
-            typed["filename"], typed["kustomize"], typed["recursive"], typed["template_path"], typed["namespace"],
-            typed.get("named"), typed.get("settings"),
-        )  # fmt: skip
-        selection = SelectionOptions(
-            *said, every=bool(typed.get("every")), selector=typed.get("selector"),
-            all_namespaces=bool(typed.get(_EVERYWHERE)),
-        )  # fmt: skip
-        if typed[place] or typed["filename"] or typed["kustomize"] or not is_optional:
-            pods = pods_asked_about(typed[place], selection if several else WorkloadOptions(*said), source.sources)
-        else:
-            is_stdin = option.is_piped and not typed.get(_EVERYWHERE) and is_piped(source.sources)
-            pods = [STDIN] if is_stdin else []
-        check_asked(pods, selection, scheduling)
-        return tuple(pods)
-
-    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    hints = get_type_hints(SelectionOptions, include_extras=True)
-    shared = (_Parameter(name, hints[name], False if name in several else None)
-              for name in ("filename", "kustomize", *several))  # fmt: skip
-    return _Field((_Parameter(place, Annotated[list[str] | None, declared], None), *shared), value)
-
-
-_SAID_OF_WORKLOADS = ("filename", "kustomize", "recursive", "template_path", "namespace", "named", "settings")
-_NOTHING_DIFFERS = (
-    "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
-    "or a --to- option such as --to-snapshot PATH"
-)
-
-
-def _sides(option: Workload) -> _Field:
-    """One or two by their place, and all that may be otherwise with the second."""
-    of_one, declared = _pods(option, is_optional=False), get_type_hints(AfterOptions, include_extras=True)
-
-    def after_in(typed: Typed) -> AfterOptions:
-        return AfterOptions(**{name: typed[name] for name in declared})
-
-    def value(typed: Typed, source: ClusterOptions, scheduling: SchedulerOptions) -> tuple[Any, ...]:
-        assert isinstance(source, EditedClusterOptions)
-        assert isinstance(scheduling, CompareSchedulerOptions)
-        after = after_in(typed)
-        elsewhere = after.cluster(source)
-        sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
-        asked = WorkloadOptions(*(typed[name] for name in _SAID_OF_WORKLOADS))
-        pods = pods_asked_about(typed["pod"], asked, sources)
-        if len(pods) > 2:
-            named = ", ".join([*map(str, typed["pod"] or ()), *(asked.filename or ()), *(asked.kustomize or ())])
-            raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
-        is_otherwise = after.is_given or scheduling.has_two_releases or source.edits() or asked.settings
-        if len(pods) == 1 and not is_otherwise:
-            raise UsageError(_NOTHING_DIFFERS)
-        for each in (scheduling.before(), after.scheduling(scheduling)):
-            check_asked(pods, asked, each)
-        return tuple(pods)
-
-    def late(
-        question: Any, typed: Typed, opened: Snapshot, source: EditedClusterOptions, scheduling: SchedulerOptions,
-        speaking: SpeakingOptions,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        from kubespread import Side
-
-        assert isinstance(scheduling, CompareSchedulerOptions)
-        after, pods = after_in(typed), question.pods
-        elsewhere, before = after.cluster(source), replace(opened, edits=())
-        other = before if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
-        return (
-            Side(before, pods[0], scheduling.before().scheduler()),
-            Side(
-                other.edited(*opened.edits), pods[-1], after.scheduling(scheduling).scheduler(), typed["settings"] or ()
-            ),
-        )
-
-    otherwise = (_Parameter(name, declared[name], None) for name in declared)
-    return _Field((*of_one.parameters, *otherwise), value, late)
-
-
-def _number(name: str, option: Option, words: Sequence[str]) -> _Field:
+def _number(name: str, option: Option, words: Sequence[str]) -> Field:
     """A number that need not be given, or one of the ``words`` that mean one."""
     flag = _names(name, option)[-1]
 
-    def value(typed: Typed, *_: Any) -> int | str | None:
+    def value(typed: Typed) -> int | str | None:
         said: str | None = typed[name]
         if said is None or said in words:
             return said
-        return count(flag, said, ", or ".join([f"a number from {option.least or 0}", *words]))
+        if not (said.isascii() and said.isdigit() and len(said) <= _MAX_DIGITS):
+            expected = ", or ".join([f"a number from {option.least or 0}", *words])
+            raise UsageError(f"invalid {flag} {said!r}: expected {expected}")
+        return int(said)
 
     declared = _option(name, option, repeats=False, default=None)
-    return _Field((_Parameter(name, Annotated[str | None, declared], None),), value)
+    return Field((Parameter(name, Annotated[str | None, declared], None),), value)
 
 
-def _scenario(name: str, option: Option) -> _Field:
-    def value(typed: Typed, *_: Any) -> Any:
+def _scenario(name: str, option: Option) -> Field:
+    def value(typed: Typed) -> Any:
         from kubespread.scenario.reading import read_scenario
 
         return read_scenario(typed[name])
 
     declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    return _Field((_Parameter(name, Annotated[str, declared], MISSING),), value)
+    return Field((Parameter(name, Annotated[str, declared], MISSING),), value)
 
 
-def _pod(name: str, option: Option) -> _Field:
-    def value(typed: Typed, _: ClusterOptions, scheduling: SchedulerOptions) -> str | None:
-        from kubespread.candidate.input.command_line import check_inputs
-
+def _pod(name: str, option: Option) -> Field:
+    def value(typed: Typed) -> str | None:
         pod: str | None = typed[name]
-        check_inputs(
-            [] if pod is None else [pod], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates
-        )
+        check_asked([] if pod is None else [pod], {}, typed.scheduling)
         return pod
 
     annotation = Annotated[str | None, _option(name, option, repeats=False, default=None)]
-    return _Field((_Parameter(name, annotation, None),), value)
+    return Field((Parameter(name, annotation, None),), value)
 
 
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
@@ -380,10 +260,10 @@ def _plain(value: Any, *, repeats: bool) -> Any:
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _namespace(name: str, option: Option) -> _Field:
+def _namespace(name: str, option: Option) -> Field:
     """kubectl's -n and -A: the context's namespace where neither is given."""
     parameters = (
-        _Parameter(
+        Parameter(
             name,
             Annotated[
                 str | None,
@@ -395,20 +275,20 @@ def _namespace(name: str, option: Option) -> _Field:
             ],
             None,
         ),
-        _Parameter(
-            _EVERYWHERE,
+        Parameter(
+            EVERYWHERE,
             Annotated[bool, typer.Option("-A", "--all-namespaces", help="Ask about all namespaces.")],
             False,
         ),
     )  # fmt: skip
 
-    def told(asked: Any, typed: Typed, cluster: Snapshot, *_: Any) -> str | None:
+    def told(asked: Any, typed: Typed, cluster: Snapshot) -> str | None:
         # Manifests may have a namespace of their own.
         if isinstance(asked, ManifestsQuestion) and asked.pods:
             return asked.namespace
-        return None if typed[_EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
+        return None if typed[EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
 
-    return _Field(parameters, lambda typed, *_: typed[name], told)
+    return Field(parameters, lambda typed: typed[name], told)
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:

@@ -5,38 +5,120 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.cli.options.workload import SelectionOptions
+import typer
+
+from kubespread.cli.field import Field, Parameter, Typed
+from kubespread.cli.options.spelling import valued
 from kubespread.errors import UsageError
+from kubespread.questions.question import Option, Workload, Workloads
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.kustomization import Kustomization
     from kubespread.candidate.input.references import ClusterWorkloads
     from kubespread.cli.options.scheduler import SchedulerOptions
-    from kubespread.cli.options.workload import WorkloadOptions
 
 STDIN = "-"
 DEFAULT_POD = "pod.yaml"
+EVERYWHERE = "all_namespaces"
+_MANIFESTS = (
+    Parameter(
+        "filename",
+        Annotated[
+            list[str] | None,
+            valued(
+                "-f", "--filename", metavar="FILE",
+                help="Manifest, or directory of manifests; the same as without -f. Repeatable.",
+            ),
+        ],
+        None,
+    ),
+    Parameter(
+        "kustomize",
+        Annotated[
+            list[str] | None,
+            valued(
+                "-k", "--kustomize", metavar="DIRECTORY",
+                help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
+            ),
+        ],
+        None,
+    ),
+)  # fmt: skip
+_SEVERAL = (
+    Parameter(
+        "every",
+        Annotated[
+            bool,
+            typer.Option(
+                "--all",
+                help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of the "
+                "namespace, or every workload of the kinds given as POD (deploy,sts).",
+            ),
+        ],
+        False,
+    ),
+    Parameter(
+        EVERYWHERE,
+        Annotated[
+            bool,
+            typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster."),
+        ],
+        False,
+    ),
+)
+
+
+def manifest_field(option: Option) -> Field:
+    """One manifest or KIND/NAME, as an option."""
+
+    def value(typed: Typed) -> tuple[str, ...]:
+        pods = () if typed["filename"] is None else (typed["filename"],)
+        if pods:
+            check_asked(pods, {}, typed.scheduling)
+        return pods
+
+    declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
+    return Field((Parameter("filename", Annotated[str | None, declared], None),), value)
+
+
+def pods_field(option: Workload, *, is_optional: bool) -> Field:
+    """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
+    place = option.metavar.strip("[].").partition("]")[0].lower()
+    several = isinstance(option, Workloads)
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        own, sources = typed.own, typed.source.sources
+        if own[place] or own["filename"] or own["kustomize"] or not is_optional:
+            pods = pods_asked_about(own[place], own, sources, several=several)
+        else:
+            is_stdin = option.is_piped and not own.get(EVERYWHERE) and is_piped(sources)
+            pods = [STDIN] if is_stdin else []
+        check_asked(pods, own, typed.scheduling)
+        return tuple(pods)
+
+    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
+    named = Parameter(place, Annotated[list[str] | None, declared], None)
+    return Field((named, *_MANIFESTS, *(_SEVERAL if several else ())), value)
 
 
 def pods_asked_about(
-    words: Sequence[str] | None,
-    workload: WorkloadOptions,
-    sources: Sequence[str],
+    words: Sequence[str] | None, own: Mapping[str, Any], sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads | Kustomization]:
-    """What POD, -f and -k name; else with --all, -l or -A the workloads of the cluster; else standard input when
-    something is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
+    """What POD, -f and -k name; else, where ``several`` may be meant, with --all, -l or -A the workloads of the
+    cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
+
+    Raises UsageError.
     """
     from kubespread.candidate.input.command_line import pods_named
     from kubespread.candidate.input.kustomization import Kustomization
 
-    words, files = words or [], [*(workload.filename or ()), *map(Kustomization, workload.kustomize or ())]
-    selection = workload if isinstance(workload, SelectionOptions) else SelectionOptions()
-    of_cluster = _asks_for_the_cluster(words, files, sources, selection)
-    all_namespaces = selection.all_namespaces
+    words, files = words or [], [*(own["filename"] or ()), *map(Kustomization, own["kustomize"] or ())]
+    of_cluster = several and _asks_for_the_cluster(words, files, sources, own)
+    all_namespaces = several and own[EVERYWHERE]
     if all_namespaces and not of_cluster:
         named = " ".join(words)
         raise UsageError(f"{named} and -A/--all-namespaces do not go together: both say which workloads are meant")
@@ -45,35 +127,40 @@ def pods_asked_about(
 
 
 def check_asked(
-    pods: Sequence[str | ClusterWorkloads | Kustomization], workload: WorkloadOptions, scheduling: SchedulerOptions
+    pods: Sequence[str | ClusterWorkloads | Kustomization], own: Mapping[str, Any], scheduling: SchedulerOptions
 ) -> None:
     """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
     from kubespread.candidate.input.command_line import check_inputs
+    from kubespread.candidate.input.sources import Choosing
 
+    choosing = Choosing(
+        own.get("named"), own.get("namespace"), own.get("selector") or "",
+        recursive=bool(own.get("recursive")), template_path=own.get("template_path") or "",
+    )  # fmt: skip
     check_inputs(
         pods,
         scheduling.scheduler_config,
         scheduling.kube_version,
         scheduling.feature_gates,
-        choosing=workload.choosing(),
-        settings=workload.settings or (),
+        choosing=choosing,
+        settings=own.get("settings") or (),
     )
 
 
 def _asks_for_the_cluster(
-    words: Sequence[str], files: Sequence[object], sources: Sequence[str], selection: SelectionOptions
+    words: Sequence[str], files: Sequence[object], sources: Sequence[str], own: Mapping[str, Any]
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
     from kubespread.candidate.input.command_line import is_kind
 
     if files:
         return False
-    if selection.every:
+    if own["every"]:
         return True
     names_kinds = len(words) == 1 and is_kind(words[0])
-    if selection.all_namespaces:
+    if own[EVERYWHERE]:
         return names_kinds or not words
-    return selection.selector is not None and (names_kinds or not (words or is_piped(sources)))
+    return own.get("selector") is not None and (names_kinds or not (words or is_piped(sources)))
 
 
 def _default_pod(sources: Sequence[str]) -> str:

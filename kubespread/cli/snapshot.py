@@ -10,10 +10,10 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_cluster
-from kubespread.cli.options import spelling
 from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.spelling import valued
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.errors import UsageError
@@ -30,7 +30,7 @@ def snapshot(
     *,
     output: Annotated[
         str | None,
-        spelling.valued(
+        valued(
             "-o",
             "--output",
             metavar="FILE",
@@ -43,7 +43,7 @@ def snapshot(
     ] = False,
     map_file: Annotated[
         str | None,
-        spelling.valued(
+        valued(
             "--map",
             metavar="FILE",
             help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",

@@ -6,6 +6,7 @@ import datetime
 import gc
 import inspect
 import io
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,14 +14,15 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from kubespread.cli.options.cluster import parse_duration
-from kubespread.cli.options.watching import WatchOptions
-from kubespread.cli.pod import STDIN, is_piped
+from kubespread.cli.options.pairs import READERS, texts_of
+from kubespread.cli.pod import DEFAULT_POD, STDIN, is_piped
 from kubespread.cli.stderr import complain
 from kubespread.cli.stdout import emit, stdout_is_terminal
-from kubespread.cli.watched_files import files_read, last_written
 from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +32,26 @@ _FILE_INTERVAL = 0.5
 _ERROR = "error: "
 _READABLE = 160
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """Whether the question is asked again, and how often."""
+
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "-w",
+            "--watch",
+            help="Ask again whenever a file changes, or at an interval for a running cluster. Redraws; a pipe gets "
+            "one line per change.",
+        ),
+    ] = False
+    watch_interval: Annotated[
+        str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch reads a running cluster.")
+    ] = "5s"
+    parsed_again: Callable[[], Any] | None = None
+    """The context of the same command line, with what configuration files set by now, from `OrderedCommand`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +97,15 @@ class _Question:
         self._changed = {"watch": False, **({"output": "json"} if in_lines else {})}
         self.files: list[Path] = []
         """What the last answer depended on."""
-        self.written = last_written(())
+        self.written = _last_written(())
         """And when that was written, as far as it was looked at."""
         self.is_about_files = False
         """Whether its cluster was read from files."""
 
     def ask(self) -> int:
         context = self._parsed()
-        self.files = [*files_read(context.params)]
-        self.written = last_written(self.files)
+        self.files = [*_files_read(context.params)]
+        self.written = _last_written(self.files)
         self.is_about_files = bool(context.params["snapshot"])
         code: int = context.command.callback(**context.params | self._changed)
         return code
@@ -91,13 +113,11 @@ class _Question:
 
 def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
     """Raise UsageError where standard input is to be read again and again."""
-    # A question's options are one group; other commands have theirs apart.
-    groups = [values[name] for name in ("asked", "workload", "placing") if values.get(name) is not None]
-    files = [getattr(group, name, None) or () for group in groups for name in ("pod", "filename", "kustomize")]
-    named = [*(values.get("pod") or ()), *(file for some in files for file in some)]
-    others = [values["scheduling"].scheduler_config, *(getattr(group, "node_groups", None) for group in groups)]
-    takes_pods = "pod" in values or any(hasattr(group, "pod") for group in groups)
-    if (takes_pods and not named and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
+    asked = values["asked"]
+    named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(asked, name, None))]
+    others = (values["scheduling"].scheduler_config, getattr(asked, "node_groups", None))
+    is_default = hasattr(asked, "pod") and not named
+    if (is_default and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 
 
@@ -196,7 +216,68 @@ def _wakes(question: _Question, interval: float) -> Iterator[None]:
     """Whenever a file changes that the last answer depended on, of a running cluster every ``interval`` seconds."""
     while True:
         time.sleep(_FILE_INTERVAL if question.is_about_files else interval)
-        written = last_written(question.files)
+        written = _last_written(question.files)
         if not question.is_about_files or written != question.written:
             question.written = written
             yield
+
+
+def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
+    """Those that a command with these ``parameters`` reads, a directory for all in it; some may not be there.
+
+    Raises UsageError and ManifestError for edits and steps that are none.
+    """
+    named = [text for name in READERS for text in texts_of(parameters.get(name))]
+    yield from map(Path, (*named, DEFAULT_POD))
+    for directory in texts_of(parameters.get("kustomize")):
+        yield from _of_kustomization(directory)
+    yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
+    yield from map(Path, _of_steps(texts_of(parameters.get("then"))))
+    if not parameters.get("no_config"):
+        yield from _of_configuration()
+
+
+def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
+    """When each file was last written, and its size, those below directories too; what is not there has neither."""
+    status = set()
+    for path in paths:
+        for file in [*path.rglob("*")] if path.is_dir() else [path]:
+            try:
+                status.add((str(file), file.stat().st_mtime_ns, file.stat().st_size))
+            except OSError:
+                continue
+    return status
+
+
+def _of_kustomization(directory: str) -> Iterator[Path]:
+    from kubespread.candidate.input.kustomization import Kustomization
+
+    return Kustomization(directory).paths()
+
+
+def _new_nodes(edits: Iterable[str]) -> Iterator[str]:
+    """The manifests of nodes that are added."""
+    from kubespread.snapshot.edits.new_nodes import AddNode
+
+    for edit in map(AddNode.read, edits):
+        if isinstance(edit, AddNode) and edit.manifest is not None:
+            yield edit.template
+
+
+def _of_steps(steps: Iterable[str]) -> Iterator[str]:
+    """The manifests that steps after a workload roll out or apply."""
+    from kubespread.scenario.text import parse_then
+    from kubespread.scenario.types import Named
+    from kubespread.scenario.verbs import Apply, Rollout
+
+    for step in (parse_then(text, Named("Deployment", "any")) for text in steps):
+        if isinstance(step.action, Rollout) and step.action.manifest is not None:
+            yield step.action.manifest
+        elif isinstance(step.action, Apply):
+            yield from (given for given in step.action.given if isinstance(given, str))
+
+
+def _of_configuration() -> Iterator[Path]:
+    from kubespread.config.layers import candidates
+
+    return candidates(os.environ)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import kubespread
+from kubespread.cli.completing.answering import behind_last_break, split_line
 from kubespread.cli.completing.candidates import FREE, source_of, takes_files
 from kubespread.cli.completing.line import read_line
-from kubespread.cli.completing.shell_words import behind_last_break, split_line
 from kubespread.cli.completing.tree import read_commands
 from kubespread.cli.completion import Shell, script
 from tests.cli.support import FIXTURES, ROOT, run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.options import spelling
+from kubespread.cli.options.spelling import valued
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,17 +50,17 @@ class ClusterOptions:
             "Repeatable.",
         ),
     ] = None
-    context: Annotated[str | None, spelling.valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
+    context: Annotated[str | None, valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
     kubeconfig: Annotated[
         str | None,
-        spelling.valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
+        valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
     ] = None
-    cluster: Annotated[str | None, spelling.valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
-    user: Annotated[str | None, spelling.valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
-    as_user: Annotated[str | None, spelling.valued("--as", metavar="USER", help="User to impersonate.")] = None
+    cluster: Annotated[str | None, valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
+    user: Annotated[str | None, valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
+    as_user: Annotated[str | None, valued("--as", metavar="USER", help="User to impersonate.")] = None
     as_group: Annotated[
         list[str] | None,
-        spelling.valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable."),
+        valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable."),
     ] = None
     request_timeout: Annotated[
         str,

@@ -5,12 +5,20 @@ Typer hands out the values of each option together.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
-from kubespread.cli.configured import configure, settle
 from kubespread.cli.options.helping import HelpingCommand
+from kubespread.cli.stderr import say
+from kubespread.config.layers import settings
+from kubespread.config.settings import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings
+from kubespread.errors import UsageError
 
 TYPED_ORDER = "typed_order"
+_TYPED = "COMMANDLINE"
+_CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
+"""The parameters that ask for a running cluster."""
 
 
 class OrderedCommand(HelpingCommand):
@@ -22,9 +30,9 @@ class OrderedCommand(HelpingCommand):
         words = [*args]
         values, _, typed = self.make_parser(ctx).parse_args([*args])
         # Help is there whatever a configuration file holds.
-        found = configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
+        found = _configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
-        settle(ctx, found)
+        _settle(ctx, found)
         ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
         if "watch" in ctx.params:
             ctx.params["parsed_again"] = lambda: self.make_context(ctx.info_name, [*words], parent=ctx.parent)
@@ -42,3 +50,66 @@ class OrderedCommand(HelpingCommand):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+
+
+def _configure(context: Any, *, files: bool) -> Settings:
+    """Give a command's context, before it is parsed, the settings as defaults, those of ``files`` only where that is
+    so. Raises ManifestError and UsageError.
+    """
+    found = settings(os.environ, files=files)
+    context.default_map = {
+        parameter.name: list(each.values) if parameter.multiple else each.values[0]
+        for key, each in found.items()
+        for parameter in context.command.params
+        if parameter.name in KEYS[key].parameters and _takes(parameter, key, each)
+    }
+    return found
+
+
+def _settle(context: Any, found: Settings) -> None:
+    """Of a parsed command: a cluster that was typed goes before one that is set, and what files decided is said."""
+    parameters = context.params
+    asked = [name for name in (SNAPSHOT, *_CLUSTER) if name in parameters and _is_typed(context, name)]
+    if SNAPSHOT in asked and CONTEXT not in asked:
+        parameters[CONTEXT] = None
+    elif asked and SNAPSHOT not in asked:
+        parameters[SNAPSHOT] = None
+        # A context is that of one kubeconfig.
+        if CONTEXT not in asked:
+            parameters[CONTEXT] = None
+    if not parameters.get("quiet"):
+        for key, each in _decisive(context, found):
+            say(f"note: {key} {each.text} ({each.origin})")
+
+
+def _takes(parameter: Any, key: str, setting: Setting) -> bool:
+    """Whether the parameter is the one that is meant, and has such a value: not every report has every format, and
+    -o of ``snapshot`` names a file.
+    """
+    choices = getattr(parameter.type, "choices", ())
+    return key != OUTPUT or _format_name(setting) in [str(getattr(each, "value", each)) for each in choices]
+
+
+def _format_name(setting: Setting) -> str:
+    """That of a format which some report has. Raises UsageError."""
+    from kubespread.kube.api.unknown_fields import alternatives
+    from kubespread.views.formats import FORMATS
+
+    name = setting.values[0].lower()
+    if name not in FORMATS:
+        raise UsageError(f"{setting.origin}: unknown format {setting.text!r}{alternatives(name, FORMATS)}")
+    return name
+
+
+def _is_typed(context: Any, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == _TYPED
+
+
+def _decisive(context: Any, found: Settings) -> Iterator[tuple[str, Setting]]:
+    """What files set, answers depend on, and nothing typed took the place of."""
+    for key, each in found.items():
+        if each.is_from_file and KEYS[key].decides:
+            names = [name for name in KEYS[key].parameters if context.params.get(name)]
+            if any(not _is_typed(context, name) for name in names):
+                yield key, each

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.options import spelling
+from kubespread.cli.options.spelling import valued
 
 if TYPE_CHECKING:
     from kubespread.questions.scheduler import Scheduler
@@ -19,15 +19,15 @@ class SchedulerOptions:
 
     scheduler_config: Annotated[
         str | None,
-        spelling.valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with."),
+        valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with."),
     ] = None
     scheduler_name: Annotated[
         str | None,
-        spelling.valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
+        valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
     ] = None
     kube_version: Annotated[
         str | None,
-        spelling.valued(
+        valued(
             "--kube-version",
             metavar="1.X[.Y]",
             help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, else its newest kubelet's, "
@@ -36,13 +36,11 @@ class SchedulerOptions:
     ] = None
     feature_gates: Annotated[
         str | None,
-        spelling.valued(
-            "--feature-gates", metavar="NAME=true|false,...", help="Feature gates to set for that release."
-        ),
+        valued("--feature-gates", metavar="NAME=true|false,...", help="Feature gates to set for that release."),
     ] = None
     proposed: Annotated[
         str | None,
-        spelling.valued(
+        valued(
             "--proposed",
             metavar="NAME,...",
             help="Proposed behavior, in no release yet: empty-selector, empty-budget-selector, fully-tainted-domains.",

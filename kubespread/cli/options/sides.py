@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from kubespread.cli.options import spelling
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.spelling import valued
+from kubespread.cli.pod import check_asked, pods_asked_about, pods_field
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.edits import EditedClusterOptions
+    from kubespread.questions.question import Workload
+    from kubespread.snapshot.snapshot import Snapshot
 
 PANEL = "What differs AFTER (besides edits and --set)"
+
+_NOTHING_DIFFERS = (
+    "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
+    "or a --to- option such as --to-snapshot PATH"
+)
 
 
 def _to(name: str, metavar: str, text: str) -> Any:
@@ -31,7 +41,7 @@ class CompareSchedulerOptions(SchedulerOptions):
     """Of one side."""
     kube_versions: Annotated[
         list[str] | None,
-        spelling.valued(
+        valued(
             "--kube-version",
             metavar="1.X[.Y]",
             help="Kubernetes release to emulate, 1.18 to 1.37; given twice: BEFORE and AFTER (default: the cluster's "
@@ -106,3 +116,45 @@ class AfterOptions:
 def unedited(source: EditedClusterOptions) -> ClusterOptions:
     """The cluster as it is before its edits."""
     return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
+
+
+def sides_field(option: Workload) -> Field:
+    """One or two by their place, and all that may be otherwise with the second."""
+    of_one, declared = pods_field(option, is_optional=False), get_type_hints(AfterOptions, include_extras=True)
+
+    def after_in(typed: Typed) -> AfterOptions:
+        return AfterOptions(**{name: typed[name] for name in declared})
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        source, scheduling, own = typed.source, typed.scheduling, typed.own
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        after = after_in(typed)
+        elsewhere = after.cluster(source)
+        sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
+        pods = pods_asked_about(own["pod"], own, sources)
+        if len(pods) > 2:
+            named = ", ".join(str(each) for name in ("pod", "filename", "kustomize") for each in own[name] or ())
+            raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
+        is_otherwise = after.is_given or scheduling.has_two_releases or source.edits() or own["settings"]
+        if len(pods) == 1 and not is_otherwise:
+            raise UsageError(_NOTHING_DIFFERS)
+        for each in (scheduling.before(), after.scheduling(scheduling)):
+            check_asked(pods, own, each)
+        return tuple(pods)
+
+    def late(asked: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:
+        from kubespread import Side
+
+        scheduling = typed.scheduling
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        after, pods = after_in(typed), asked.pods
+        elsewhere, before = after.cluster(typed.source), replace(opened, edits=())
+        other = before if elsewhere is None else open_cluster(elsewhere, quiet=typed.speaking.quiet)
+        after_it = after.scheduling(scheduling).scheduler()
+        return (
+            Side(before, pods[0], scheduling.before().scheduler()),
+            Side(other.edited(*opened.edits), pods[-1], after_it, typed["settings"] or ()),
+        )
+
+    otherwise = (Parameter(name, declared[name], None) for name in declared)
+    return Field((*of_one.parameters, *otherwise), value, late)

@@ -1,4 +1,4 @@
-"""Files that a command writes: none of them is one that it reads, whatever name each goes by."""
+"""Files that a command reads and writes: none is both, whatever name each goes by; of named pipes it is said."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.cli.options.pairs import READERS, spelled, texts_of
+from kubespread.cli.stderr import say
 from kubespread.config.layers import candidates
 from kubespread.errors import UsageError
 
@@ -20,6 +21,8 @@ _READ_AS_DIRECTORIES = (*READERS, "kustomize")
 _FILE = "FILE"
 _ENDS_OF_PATHS = (":", "@")
 """What may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
+_PIPES_OF_SHELLS = ("/dev/", "/proc/")
+"""Where ``<(command)`` has its pipes, to which the command writes."""
 
 _Identity = tuple[int, int]
 """Device and inode: a link is the file that it leads to."""
@@ -95,3 +98,20 @@ def _stdin() -> _Identity | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def say_what_is_waited_for(context: Any) -> None:
+    """A line for each named pipe that a parsed command reads."""
+    if context.params.get("quiet"):
+        return
+    for name in (*READERS, "kubeconfig"):
+        for path in texts_of(context.params.get(name)):
+            if not path.startswith(_PIPES_OF_SHELLS) and _is_pipe(path):
+                say(f"reading {path}, a named pipe: waiting for what is written to it")
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        return Path(path).is_fifo()
+    except (OSError, ValueError):
+        return False
