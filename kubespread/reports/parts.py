@@ -240,6 +240,10 @@ class ConstraintReport(Report, frozen=True):
     def is_hard(self) -> bool:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
+    def skew_with(self, matching: int, more: int) -> int:
+        """Of a domain that has ``matching`` pods once ``more`` come."""
+        return matching + more - (self.global_minimum or 0)
+
 
 class PreemptedPod(Report, frozen=True):
     """A pod that was evicted to make room for one of higher priority."""

@@ -35,7 +35,7 @@ def _asked(domain: Domain, constraint: ConstraintReport, minimum: int, more: int
     name = domain.value or EMPTY
     if constraint.is_hard and not domain.eligible_nodes:
         return Bar(name, domain.matching, domain.matching, "excluded")
-    skew = domain.matching + more - minimum
+    skew = constraint.skew_with(domain.matching, more)
     exceeds = skew > constraint.max_skew
     added = f"+{more}" if more else ""
     said = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kubespread.planner.constraint_counts import counted_constraints, in_domains
+from kubespread.planner.skew import skew_between
 from kubespread.questions.audit.report import AuditedConstraint, DomainPods
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import State
@@ -32,10 +33,7 @@ class Spread:
     @property
     def skew(self) -> int:
         """Most minus least; the least is 0 while the domains are fewer than minDomains."""
-        if not len(self.counts):
-            return 0
-        is_short = len(self.counts) < (self.counted.constraint.min_domains or 1)
-        return int(self.counts.max()) - (0 if is_short else int(self.counts.min()))
+        return skew_between(self.counts, lacks_domains=len(self.counts) < (self.counted.constraint.min_domains or 1))
 
     @property
     def is_even(self) -> bool:

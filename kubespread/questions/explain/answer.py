@@ -181,7 +181,7 @@ class _ConstraintRow:
         satisfied, reason = False, f"the node has no label {constraint.topology_key}"
         if domain is not None:
             matching = int(self.matching[node])
-            skew = matching + constraint.self_match - (minimum or 0)
+            skew = constraint.skew_with(matching, constraint.self_match)
             satisfied = skew <= constraint.max_skew
             reason = f"skew {skew} exceeds maxSkew {constraint.max_skew}"
         return NodeConstraint(

@@ -24,7 +24,7 @@ from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
 from kubespread.planner.node_states import closing_states
-from kubespread.planner.skew import skew_now
+from kubespread.planner.skew import minimum, skew_now
 from kubespread.planner.world.pod_book import key_of
 from kubespread.questions.choosing import given_pods
 from kubespread.questions.map.question import Map
@@ -344,8 +344,8 @@ def _load(resource: str, requested: int, allocatable: int) -> Load:
 
 def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
     """Per node the matching pods of its domain minus the minimum; None where it is in no domain that counts."""
-    codes, minimum = counted.column.codes.tolist(), _minimum_of(report)
-    by_value = {domain.value: domain.matching - minimum for domain in report.domains if domain.eligible_nodes}
+    codes, least = counted.column.codes.tolist(), _minimum_of(report)
+    by_value = {domain.value: domain.matching - least for domain in report.domains if domain.eligible_nodes}
     values = counted.column.values
     return [None if code == ABSENT else by_value.get(values[code]) for code in codes]
 
@@ -354,7 +354,7 @@ def _minimum_of(constraint: ConstraintReport) -> int:
     """The global minimum; of a soft constraint, which has none while no node fits, the least of its domains."""
     if constraint.global_minimum is not None:
         return constraint.global_minimum
-    return min((domain.matching for domain in constraint.domains if domain.eligible_nodes), default=0)
+    return minimum([domain.matching for domain in constraint.domains if domain.eligible_nodes])
 
 
 def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:

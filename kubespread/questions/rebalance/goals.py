@@ -13,6 +13,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.planner.skew import minimum, skew_between
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
@@ -72,15 +73,11 @@ class Goal:
 
     def skew(self, counts: Counts) -> int:
         """How far the fullest domain is above the minimum."""
-        sizes = counts[self.counted.is_domain]
-        if not len(sizes):
-            return 0
-        return int(sizes.max()) - self.minimum(counts)
+        return skew_between(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
 
     def minimum(self, counts: Counts) -> int:
         """The global minimum, which is 0 where domains are missing."""
-        sizes = counts[self.counted.is_domain]
-        return 0 if self.counted.lacks_domains or not len(sizes) else int(sizes.min())
+        return minimum(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
 
     def holds(self, counts: Counts) -> bool:
         return self.skew(counts) <= self.constraint.max_skew

@@ -17,6 +17,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.priority import priority_of
 from kubespread.kube.taint import cordoned
+from kubespread.planner.skew import skew_between
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -171,5 +172,4 @@ class Certain:
 
 
 def _is_uneven(hard: HardConstraint) -> bool:
-    counts = hard.counts[hard.is_domain]
-    return bool(len(counts)) and int(counts.max()) - hard.global_minimum > hard.constraint.max_skew
+    return skew_between(hard.counts[hard.is_domain], lacks_domains=hard.lacks_domains) > hard.constraint.max_skew

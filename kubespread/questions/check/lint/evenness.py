@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kubespread.planner.skew import skew_between
 from kubespread.questions.check.lint.trial import Placed
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
@@ -35,4 +36,4 @@ def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstrain
 
 def skew_of(counts: Mapping[str, int]) -> int:
     """Between the fullest domain and the emptiest one."""
-    return max(counts.values()) - min(counts.values()) if counts else 0
+    return skew_between([*counts.values()])

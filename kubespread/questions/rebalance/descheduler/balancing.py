@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
+from kubespread.planner.skew import skew_between
 
 _INSERTION_SORTED = 12
 """Up to so many elements Go's sort is an insertion sort."""
@@ -31,7 +32,7 @@ class Balanced:
 
 def is_balanced(sizes: Sequence[int], max_skew: int) -> bool:
     """Whether nothing is done about domains of these sizes."""
-    return not sizes or max(sizes) - min(sizes) <= max_skew
+    return skew_between(sizes) <= max_skew
 
 
 def balance(
