@@ -13,7 +13,7 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 Data = dict[str, Any]

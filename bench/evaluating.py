@@ -11,7 +11,7 @@ from kubespread.candidate.manifests.workload import from_object
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 RUNS = 15

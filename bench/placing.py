@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 REPLICAS, RUNS = 1000, 5

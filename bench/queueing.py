@@ -14,7 +14,7 @@ from kubespread.planner.queue import run
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -102,7 +102,7 @@ FENCES: dict[str, set[str]] = {
 }
 # Inside the scheduler each may import those before it.
 FLOORS = (
-    "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "cycle_state", "on_node", "framework",
+    "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework",
     "evaluation", "preemption", "specification", "batching", "placing", "plugins", "profile", "building",
 )  # fmt: skip
 # Questions of which another is made, or that are answered in its place.

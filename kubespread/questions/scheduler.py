@@ -18,10 +18,9 @@ from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
-from kubespread.scheduler.profile.decoding import ConfigurationError
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.configuration import ConfigurationError
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import Origin
 
 _CONFIG_TEXT = "<scheduler config>"

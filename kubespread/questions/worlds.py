@@ -24,7 +24,7 @@ from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.world import World
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
+from kubespread.scheduler.plugins.dynamicresources.following import written_back
 from kubespread.snapshot.snapshot import Snapshot
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)

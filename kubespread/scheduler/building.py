@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.cycle_state import FilterError, MissingState
-from kubespread.scheduler.framework import Framework, MessageRules
+from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
 from kubespread.scheduler.profile.default_plugins import default_plugins, known_plugins

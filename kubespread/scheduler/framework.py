@@ -2,6 +2,10 @@
 
 Source of the rules: kube-scheduler 1.36 (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
 plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
+
+Profiles may switch off an extension point of a plugin whose Filter, Score or Reserve reads what that one leaves. Some
+plugins do without. The others end every cycle that reaches them in an error, and such a profile places no pod
+(`MissingState`).
 """
 
 from __future__ import annotations
@@ -21,7 +25,6 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.cycle_state import MissingState
 from kubespread.scheduler.plugin import (
     SKIP,
     SUCCESS,
@@ -36,6 +39,49 @@ from kubespread.scheduler.plugin import (
     Verdicts,
 )
 from kubespread.scheduler.sampling import SearchRules
+
+
+@dataclass(frozen=True, slots=True)
+class FilterError:
+    """What a filter plugin says on every node it is asked about."""
+
+    text: str
+    rejects_before: frozenset[str] = frozenset()
+    """Reasons that it finds before it fails: a node with such a reason is rejected, and no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingState:
+    """What goes wrong in a profile for that reason; texts are kube-scheduler's whole errors."""
+
+    filters: Mapping[str, FilterError] = field(default_factory=dict)
+    """Per filter plugin that fails."""
+    scores: Mapping[str, str] = field(default_factory=dict)
+    """Per score plugin that fails, in the order they are asked; the first one ends the cycle."""
+    unskipped: frozenset[str] = frozenset()
+    """Score plugins that cannot skip a pod, since PreScore is where they would say so."""
+    reserve: str | None = None
+    """Why no node can be reserved for a pod once it is chosen."""
+
+    def filter_error(self, filters: Iterable[str], verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
+        """The error that the first failing plugin of ``filters`` meets on a node that those before it let pass."""
+        reached = included
+        for name in filters:
+            judged = verdicts.get(name)
+            error = self.filters.get(name)
+            if error is None:
+                reached = reached if judged is None else reached & judged.passes
+                continue
+            # It fails on every node that it does not reject beforehand, so none gets any further.
+            if judged is not None:
+                before = [
+                    which
+                    for which, status in enumerate(judged.table, start=1)
+                    if not error.rejects_before.isdisjoint(status.reasons)
+                ]
+                reached = reached & ~np.isin(judged.which, before)
+            return error.text if reached.any() else None
+        return None
 
 
 @dataclass(frozen=True, slots=True)

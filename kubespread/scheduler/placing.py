@@ -18,7 +18,7 @@ from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
-from kubespread.scheduler.cluster.visiting import heap_preorder
+from kubespread.scheduler.cluster.nodes import heap_preorder
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers

@@ -20,7 +20,7 @@ from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import Data, hard, hosts, pod
 from tests.property.test_placing import everything
 from tests.storage import capacity, claim, csi_driver, csi_node, on_host, storage_class, volume

@@ -20,7 +20,7 @@ from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
 from tests.golden.cases import recorded

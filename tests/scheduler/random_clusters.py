@@ -20,8 +20,8 @@ from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.registry import REGISTRY
-from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.scheduler.specification import JUDGES, RANKS
 from tests.builders import hard, node, pod, soft, taint
 

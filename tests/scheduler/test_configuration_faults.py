@@ -10,8 +10,8 @@ import kubespread
 from kubespread.errors import ManifestError
 from kubespread.kube.durations import in_json, nanoseconds
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
-from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
+from kubespread.scheduler.profile.configuration import ConfigurationError
 from kubespread.scheduler.profile.loading import load_profiles
 from tests.builders import node, pod
 

@@ -23,8 +23,8 @@ from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, SchedulingError, State, Status, Verdicts
-from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import hard, node, pod
 from tests.property.test_placing import everything
 from tests.scheduler.asking import SKEWED

@@ -19,10 +19,9 @@ from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugins.dynamicresources.following import ledger_of
+from kubespread.scheduler.plugins.dynamicresources.following import ledger_of, written_back
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import (
     DRIVER,
     device,

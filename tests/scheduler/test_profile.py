@@ -12,12 +12,11 @@ from kubespread.scheduler.plugins.default_preemption import DefaultPreemption, D
 from kubespread.scheduler.plugins.interpodaffinity.plugin import InterPodAffinity, InterPodAffinityArgs
 from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.plugins.noderesources.strategies import Scoring, ShapePoint, WeightedResource
-from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
-from kubespread.scheduler.profile.decoding import ConfigurationError
-from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.plugins.noderesources.scoring import Scoring, ShapePoint, WeightedResource
+from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
+from kubespread.scheduler.profile.configuration import ConfigurationError
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import PluginEntry, Profile
+from kubespread.scheduler.profile.profile import PluginEntry, Profile, default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.scheduler.cluster.visiting import heap_preorder
+from kubespread.scheduler.cluster.nodes import heap_preorder
 from tests.builders import Data, hosts
 
 JOB: Data = {

@@ -5,7 +5,7 @@ Source: kubernetes/kubernetes, pkg/scheduler/framework/plugins/noderesources/fit
 are asked as in 1.31: later releases call a node unresolvable whose allocatable is less than the request alone.
 
 Not applicable, 26 cases: two of TestRestartableInitContainers switch the gate SidecarContainers off, which is locked
-on; TestPreFilterDisabled (1) reads a state nobody wrote (see tests/scheduler/test_cycle_state.py); TestEventsToRegister
+on; TestPreFilterDisabled (1) reads a state nobody wrote (see tests/scheduler/test_missing_state.py); TestEventsToRegister
 (2), Test_isSchedulableAfterPodChange (11), Test_isSchedulableAfterNodeChange (7) and TestIsFit (3), which serves them,
 are about which event makes kube-scheduler retry a pod.
 """

@@ -19,9 +19,9 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Mask
-from kubespread.scheduler.plugins.podtopologyspread.arguments import DefaultConstraints
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
+    DefaultConstraints,
     NodeInclusion,
     counted_kinds,
     pod_constraints,

@@ -54,8 +54,7 @@ from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.profile.expansion import default_profile
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 

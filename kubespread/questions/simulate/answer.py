@@ -32,7 +32,7 @@ from kubespread.questions.simulate.rollouts import ControlledChange, controlled_
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
-from kubespread.scheduler.cluster.host_ports import HostPort
-from kubespread.scheduler.cluster.kinds import PodKind
+from kubespread.scheduler.cluster.kinds import HostPort, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.integers import wrapped
 

@@ -18,14 +18,30 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.volumes import Volume
-from kubespread.kube.pod_requests import RESIZE_PENDING
+from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import Selector
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested
-from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
 from kubespread.scheduler.cluster.labels import Codes, Mask, distinct
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
+
+HostPort = tuple[str, str, int]
+"""Address, protocol, port."""
+
+ANY_ADDRESS = "0.0.0.0"  # the address of a port that names none
+
+
+def host_ports(pod: Pod, *, sidecars: bool = True) -> frozenset[HostPort]:
+    beside = [container for container in pod.spec.init_containers if is_sidecar(container)] if sidecars else []
+    containers = [*pod.spec.containers, *beside]
+    return frozenset(
+        (port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port)
+        for container in containers
+        for port in container.ports
+        if port.host_port > 0
+    )
+
 
 T = TypeVar("T")
 _UNKNOWN = -1

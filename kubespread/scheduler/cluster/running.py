@@ -12,8 +12,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.amounts import Amounts
-from kubespread.scheduler.cluster.host_ports import HostPort
-from kubespread.scheduler.cluster.kinds import KindTable, PodKind
+from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
 from kubespread.scheduler.integers import wrapped
 

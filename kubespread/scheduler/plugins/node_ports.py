@@ -13,7 +13,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes, HostPortDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
+from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
 from kubespread.scheduler.specification import JUDGES, Specification, Unprepared

@@ -13,29 +13,31 @@ import msgspec
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
-from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.plugins.podtopologyspread.arguments import LIST, PodTopologySpreadArgs
-from kubespread.scheduler.profile.decoding import (
+from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
+from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
+from kubespread.scheduler.profile.configuration import (
     GROUP,
     KIND,
     ConfigurationError,
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
     UnregisteredError,
     decode_configuration,
     refused,
 )
 from kubespread.scheduler.profile.default_plugins import CLOUD_LIMITS, default_plugins, removed_plugins
-from kubespread.scheduler.profile.expansion import (
+from kubespread.scheduler.profile.profile import (
     INITIALIZING,
+    PluginEntry,
     PointConfiguration,
+    Profile,
     ProfileError,
     expand,
     expand_per_point,
     needed,
     profile_of,
 )
-from kubespread.scheduler.profile.profile import PluginEntry, Profile
-from kubespread.scheduler.profile.types import KubeSchedulerConfiguration, KubeSchedulerProfile
 from kubespread.scheduler.profile.validation import configuration_faults, points_of
 from kubespread.scheduler.specification import Args, read_as
 

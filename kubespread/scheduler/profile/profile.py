@@ -1,21 +1,35 @@
-"""A scheduling profile: which plugins run at which extension point in which order, and with which weight they score."""
+"""A scheduling profile: which plugins run at which extension point in which order, and with which weight they score;
+and how kube-scheduler gets there from what a configuration says of plugins.
+
+Source of the rules: kube-scheduler 1.36, framework/runtime (multiPoint expansion) and apis/config/v1beta2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.scheduler.profile.default_plugins import (
+    CLOUD_LIMITS,
+    Specifications,
+    default_plugins,
+    known_plugins,
+)
 from kubespread.scheduler.specification import (
+    BIND,
     FILTER,
+    INTERFACES,
     POST_FILTER,
     PRE_FILTER,
     PRE_SCORE,
+    QUEUE_SORT,
     RESERVE,
     SCORE,
     Args,
+    Specification,
     read_as,
 )
 
@@ -72,3 +86,202 @@ class Profile(Expansion):
     def args_of(self, plugin: str, kind: type[A]) -> A:
         """The arguments of one plugin, its defaults where the configuration gives none."""
         return read_as(kind, self.args.get(plugin))
+
+
+MULTI_POINT = "multiPoint"
+INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
+"""How every error begins that is met while a profile is built."""
+
+
+class ProfileError(Exception):
+    """A profile kube-scheduler would refuse to build; the text is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointConfiguration:
+    """What a configuration says about one extension point."""
+
+    enabled: Sequence[PluginEntry] = ()
+    disabled: Sequence[str] = ()
+
+
+Points = Mapping[str, frozenset[str]]
+"""By the name of a plugin, the extension points it extends in the release at hand."""
+
+
+def _points(plugins: Specifications, version: KubeVersion) -> Points:
+    return {name: plugin.points_in(version) for name, plugin in plugins.items()}
+
+
+def needed(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> frozenset[str]:
+    """The plugins kube-scheduler builds for a profile, before it looks at which points they extend."""
+    specific = (entry for point in INTERFACES for entry in points.get(point, PointConfiguration()).enabled)
+    return frozenset(entry.name for entry in (*specific, *_multi_point(points, version)))
+
+
+def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion) -> list[PluginEntry]:
+    """All default plugins are enabled at multiPoint, and nowhere else."""
+    defaults = [PluginEntry(name, plugin.weight_in(version)) for name, plugin in default_plugins(version).items()]
+    return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
+
+
+def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
+    """The plugins of a profile that configures ``points``. Raises ProfileError."""
+    known = _points(known_plugins(version), version)
+    multi = _multi_point(points, version)
+    try:
+        # First what each point names itself, at every point, and only then multiPoint: that is the order of errors,
+        # too.
+        specific = {point: _specific(point, points.get(point, PointConfiguration()), known) for point in INTERFACES}
+        expanded = {
+            point: _with_multi_point(
+                point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known
+            )
+            for point in INTERFACES
+        }
+        if len(expanded[QUEUE_SORT]) != 1:
+            count = len(expanded[QUEUE_SORT])
+            raise ProfileError(
+                f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got '
+                f"{count}"
+            )
+        if not expanded[BIND]:
+            raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
+        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known)
+    except ProfileError as error:
+        raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+    return _expansion(expanded, weights, version)
+
+
+def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Expansion:
+    # A plugin whose gate is off may be named, and does nothing.
+    active = default_plugins(version)
+    runs = {point: tuple(name for name in names if name in active) for point, names in expanded.items()}
+    return Expansion(
+        filters=runs[FILTER],
+        post_filters=runs[POST_FILTER],
+        scores=tuple(PluginEntry(name, weights[name]) for name in runs[SCORE]),
+        pre_filters=runs[PRE_FILTER],
+        pre_scores=runs[PRE_SCORE],
+        reserves=runs[RESERVE],
+    )
+
+
+def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[PluginEntry]:
+    """The defaults without what is disabled; an enabled name replaces its default in place, others follow in order."""
+    replacements = {entry.name: entry for entry in custom.enabled}
+    replaced: set[str] = set()
+    merged: list[PluginEntry] = []
+    if "*" not in custom.disabled:
+        for entry in default:
+            if entry.name in custom.disabled:
+                continue
+            if entry.name in replacements:
+                replaced.add(entry.name)
+            merged.append(replacements.get(entry.name, entry))
+    kept = [entry for entry in custom.enabled if not (entry.name in replaced and entry is replacements[entry.name])]
+    return merged + kept
+
+
+def _specific(point: str, custom: PointConfiguration, known: Points) -> list[str]:
+    """The plugins one extension point names itself."""
+    names: list[str] = []
+    for entry in custom.enabled:
+        if point not in _points_of(entry.name, point, known):
+            raise ProfileError(f'plugin "{entry.name}" does not extend {INTERFACES[point]} plugin')
+        if entry.name in names:
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{INTERFACES[point]}"')
+        names.append(entry.name)
+    return names
+
+
+def _with_multi_point(
+    point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known: Points
+) -> list[str]:
+    """One extension point's plugins: those named both there and in multiPoint first, multiPoint's rest, then the
+    others.
+    """
+    if "*" in disabled:
+        return list(specific)
+    inherited: list[str] = []
+    overridden: set[str] = set()
+    for entry in multi:
+        if point not in _points_of(entry.name, point, known) or entry.name in disabled:
+            continue
+        if entry.name in specific:
+            overridden.add(entry.name)
+        elif entry.name in inherited:
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{INTERFACES[point]}"')
+        else:
+            inherited.append(entry.name)
+    front = [name for name in specific if name in overridden]
+    return front + inherited + [name for name in specific if name not in overridden]
+
+
+def _points_of(name: str, point: str, known: Points) -> frozenset[str]:
+    if name not in known:
+        raise ProfileError(f'{INTERFACES[point]} "{name}" does not exist')
+    return known[name]
+
+
+def _weights(entries: Iterable[PluginEntry], known: Points) -> dict[str, int]:
+    """The first entry of a name fixes its weight; none or 0 is 1."""
+    weights: dict[str, int] = {}
+    total = 0
+    for entry in entries:
+        if entry.name in weights or SCORE not in known[entry.name]:
+            continue
+        weight = entry.weight or 1
+        # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
+        if total < 0 or weight * 100 > 2**63 - 1 - total:
+            raise ProfileError("score plugins: total score of Score plugins could overflow")
+        weights[entry.name] = weight
+        total += weight * 100
+    return weights
+
+
+RETIRED_PLUGINS = frozenset({
+    "NodeLabel", "NodePreferAvoidPods", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated",
+    "RequestedToCapacityRatio", "SelectorSpread", "ServiceAffinity",
+})  # fmt: skip
+
+
+def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Expansion:
+    """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
+    ProfileError.
+    """
+    defaults, known = default_plugins(version), _points(known_plugins(version), version)
+    expanded: dict[str, list[str]] = {}
+    weights: dict[str, int] = {}
+    for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
+        default = [
+            PluginEntry(name, _weight_before_multi_point(plugin, version))
+            for name, plugin in defaults.items()
+            if point in known[name]
+        ]
+        merged = [
+            entry
+            for entry in _merge(default, points.get(point, PointConfiguration()))
+            if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS
+        ]
+        try:
+            expanded[point] = _specific(point, PointConfiguration(merged), known)
+        except ProfileError as error:
+            raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+        weights = {entry.name: entry.weight or 1 for entry in merged}
+    return _expansion(expanded, weights, version)
+
+
+def _weight_before_multi_point(plugin: Specification, version: KubeVersion) -> int:
+    old = plugin.weight_before_multi_point
+    return plugin.weight_in(version) if old is None else old
+
+
+def default_profile(version: KubeVersion = LATEST) -> Profile:
+    """kube-scheduler without a configuration file."""
+    return profile_of(expand({}, DEFAULT_SCHEDULER, version), version=version)
+
+
+def profile_of(plugins: Expansion, **others: Any) -> Profile:
+    """A profile with these plugins."""
+    return Profile(**{name: getattr(plugins, name) for name in plugins.__slots__}, **others)

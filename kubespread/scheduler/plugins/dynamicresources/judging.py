@@ -22,11 +22,9 @@ from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.devices import Pools
-from kubespread.scheduler.plugins.dynamicresources.extended import IN_MEMORY_NAME, claim_for
-from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
+from kubespread.scheduler.plugins.dynamicresources.claims import IN_MEMORY_NAME, PodClaims, claim_for
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Pools
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims
 from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, ClaimToAllocate, claim_to_allocate
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import AllocationResult, ResourceClaim, ResourceClaimSpec
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID
-from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts, devices_of
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, devices_of
 
 
 @dataclass(frozen=True, slots=True)

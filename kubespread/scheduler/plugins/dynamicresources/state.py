@@ -26,13 +26,12 @@ from kubespread.scheduler.plugin import (
     default_normalize,
     highest_raw,
 )
-from kubespread.scheduler.plugins.dynamicresources.constraints import keeps_away
-from kubespread.scheduler.plugins.dynamicresources.devices import OfferedDevice
-from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
+from kubespread.scheduler.plugins.dynamicresources.allocation import keeps_away
+from kubespread.scheduler.plugins.dynamicresources.claims import RefusedError
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, OfferedDevice
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError
 from kubespread.scheduler.plugins.dynamicresources.requests import ALL, AllocationError, Wanted
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 

@@ -17,8 +17,7 @@ from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, UnsupportedExpressionError
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice
-from kubespread.scheduler.plugins.dynamicresources.facts import Facts
+from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, Facts, OfferedDevice
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 

@@ -23,8 +23,13 @@ from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide
 from kubespread.scheduler.plugin import SKIP, OnNode, Plugin, State
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesBalancedAllocationArgs
-from kubespread.scheduler.plugins.noderesources.strategies import CPU_AND_MEMORY, Share, WeightedResource, shares
+from kubespread.scheduler.plugins.noderesources.scoring import (
+    CPU_AND_MEMORY,
+    NodeResourcesBalancedAllocationArgs,
+    Share,
+    WeightedResource,
+    shares,
+)
 from kubespread.scheduler.specification import RANKS, Specification, read_as
 
 Floats = NDArray[np.float64]

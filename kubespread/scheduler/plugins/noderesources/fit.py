@@ -24,9 +24,8 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import Code, OnNode, Plugin, Status, Verdicts
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.noderesources import strategies
-from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
-from kubespread.scheduler.plugins.noderesources.strategies import Scoring
+from kubespread.scheduler.plugins.noderesources import scoring
+from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs, Scoring
 from kubespread.scheduler.specification import JUDGES, RANKS, Setting, Specification, Unprepared, read_as
 
 TOO_MANY_PODS = "Too many pods"
@@ -152,8 +151,8 @@ class NodeResourcesFitState(OnNode):
 
     def points(self, held: Holdings) -> Counts:
         devices = self.plugin.devices if self.delegated else None
-        kept = strategies.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested, devices)
-        return strategies.score(self.plugin.scoring, kept, len(held))
+        kept = scoring.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested, devices)
+        return scoring.score(self.plugin.scoring, kept, len(held))
 
 
 def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:

@@ -16,7 +16,7 @@ from kubespread.kube.resource_names import is_scalar
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn
-from kubespread.scheduler.plugins.noderesources.strategies import Scoring, Share, most_allocated
+from kubespread.scheduler.plugins.noderesources.scoring import Scoring, Share, most_allocated
 
 
 def allocation_of_domains(

@@ -25,14 +25,12 @@ from kubespread.scheduler.plugin import (
     State,
     Verdicts,
 )
-from kubespread.scheduler.plugins.podtopologyspread.arguments import (
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     SYSTEM_DEFAULTS,
     DefaultConstraints,
-    PodTopologySpreadArgs,
-)
-from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     NodeInclusion,
     PodConstraints,
+    PodTopologySpreadArgs,
     pod_constraints,
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import (

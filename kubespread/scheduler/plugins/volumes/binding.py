@@ -35,8 +35,13 @@ from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_
 from kubespread.scheduler.integers import divide, round_half_away, wrapped
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
-from kubespread.scheduler.plugins.noderesources.arguments import UtilizationShapePoint, shape_faults
-from kubespread.scheduler.plugins.noderesources.strategies import MAX_SHAPE_SCORE, ShapePoint, on_the_line
+from kubespread.scheduler.plugins.noderesources.scoring import (
+    MAX_SHAPE_SCORE,
+    ShapePoint,
+    UtilizationShapePoint,
+    on_the_line,
+    shape_faults,
+)
 from kubespread.scheduler.plugins.volumes.bound import bound_on
 from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps, undetermined_scores
 from kubespread.scheduler.plugins.volumes.matching import (
