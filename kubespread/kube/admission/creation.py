@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
-from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
-from kubespread.kube.admission.gaps import gaps
+from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
-from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, mutate, validate
-from kubespread.kube.admission.pod_level_resources import complete_pod_level_resources
+from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, gaps, mutate, validate
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.validation.faults import FieldFault

@@ -1,4 +1,4 @@
-"""Admission with the objects the snapshot holds: what it changes of a pod, and what it refuses.
+"""Admission with the objects the snapshot holds: what it changes of a pod, what it refuses, and what it cannot say.
 
 Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, ExtendedResourceToleration,
 RuntimeClass and ResourceQuota admission plugins of Kubernetes 1.36.
@@ -16,7 +16,7 @@ from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.annotations import NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import LimitRange, Namespace, Pod, ResourceQuota, RuntimeClass, Toleration
-from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.api.meta import ApiObject, ResourceList
 from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.pod_requests import amounts
 
@@ -186,3 +186,49 @@ def _nano(resources: ResourceList) -> dict[str, int]:
 def _toleration(toleration: Toleration) -> str:
     value = f"={toleration.value}" if toleration.value else ""
     return f"{toleration.key or '(any)'}{value}:{toleration.effect or '(any)'}"
+
+
+_CONSEQUENCES: dict[type[ApiObject], str] = {
+    LimitRange: "default requests and limits are not added",
+    PriorityClass: "none is the default",
+    ResourceQuota: "quotas are taken not to be exhausted",
+}
+"""Of the kinds that pods need whatever they are like."""
+
+
+def gaps(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
+    """About ``pod``, which is new and was changed by all plugins that had something to say."""
+    spec, name = pod.spec, pod.spec.priority_class_name
+    is_unknown = spec.priority is None
+    yield from _of_any_pod(objects, *([PriorityClass] if is_unknown and not name else []))
+    if is_unknown and name:
+        yield from objects.gap(PriorityClass, f"the priority of class {name} is not known, and counts as 0")
+    if spec.runtime_class_name:
+        consequence = f"overhead, node selector and tolerations of class {spec.runtime_class_name} are not added"
+        yield from objects.gap(RuntimeClass, consequence)
+    yield from _of_namespaces(objects, plugins)
+
+
+def gaps_again(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
+    """About pods like others that were admitted before."""
+    if plugins.enabled:
+        yield from _of_any_pod(objects)
+        yield from _of_namespaces(objects, plugins)
+
+
+def _of_any_pod(objects: ClusterObjects, *more: type[ApiObject]) -> Iterator[str]:
+    """Kinds that nobody listed in one line: of these many clusters have none."""
+    absent: list[str] = []
+    kinds: list[type[ApiObject]] = [LimitRange, ResourceQuota, *more]
+    for kind in sorted(kinds, key=lambda kind: kind.__name__):
+        if kind.__name__ in objects.unread:
+            yield from objects.gap(kind, _CONSEQUENCES[kind])
+        elif not objects.knows(kind):
+            absent.append(kind.__name__)
+    if absent:
+        yield f"no {', '.join(absent)} objects: pods are created as if there were none"
+
+
+def _of_namespaces(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
+    if plugins.pod_node_selector:
+        yield from objects.gap(Namespace, "node selectors of namespaces are not added")

@@ -10,8 +10,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from kubespread.kube.admission.gaps import gaps_again
-from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again
+from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, ResourceQuota
