@@ -70,11 +70,11 @@ def _about(workload: Named, verb: str, rest: str) -> Step | None:
         return Step(f"scale {workload}={rest}", scale)
     if verb not in ("rollout", "rollback", *READINESS) or _names_workload(rest):
         return None
+    if row is None and verb not in READINESS:
+        raise UsageError(f"{verb}: how the controller of a {workload.kind} replaces pods is not modeled")
     words, text = words_in(f"{verb} {workload}", rest), f"{verb} {workload} {rest}".rstrip()
     if verb in READINESS:
         return _readiness(text, verb, workload, *map(named, words))
-    if row is None:
-        raise UsageError(f"{verb}: how the controller of a {workload.kind} replaces pods is not modeled")
     changes: type[Rollout | Rollback] = Rollout if verb == "rollout" else Rollback
     return Step(text, changes.of({**changes.parsed([str(workload), *words]), "workload": workload}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,7 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         "a step as text": in_scenario(line),
         "a key with text": in_scenario({verb if verb == "fail-hard" else KEYS[verb]: text}),
         "a key with fields": in_scenario({KEYS[verb]: fields}),
+        "the same as JSON": read_scenario(json.dumps(scenario({KEYS[verb]: fields}))).steps[0].action,
         "after a workload": parse_then(line, ELSEWHERE).action,
         "after a workload, with an equals sign": parse_then(f"{verb}={text}", ELSEWHERE).action,
     }
@@ -150,6 +152,11 @@ ABOUT_IT: dict[str, tuple[str, str]] = {
 def test_a_step_after_a_workload_is_about_it(case: str) -> None:
     text, meant = ABOUT_IT[case]
     assert parse_then(text, WEB) == parse_step(meant)
+
+
+def test_what_follows_is_never_passed_over() -> None:
+    with pytest.raises(UsageError, match="^invalid workload 'web'"):
+        parse_then("stuck web", Named("Rollout", "web"))
 
 
 QUOTES: dict[str, dict[str, Any]] = {

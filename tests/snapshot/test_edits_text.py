@@ -143,6 +143,9 @@ FAULTS: dict[str, tuple[str, str]] = {
         "add-node gpu@zone=a,pool",
         "invalid edit 'add-node gpu@zone=a,pool': expected KEY=VALUE behind @, found 'pool'",
     ),
+    "a new node with a label twice, once as nobody can have it": (
+        "add-node gpu@zone=-@zone=a", 'metadata.labels: Invalid value: "-": a valid'
+    ),
     "a new node with a label nobody can have": ("add-node gpu@zone=-", 'metadata.labels: Invalid value: "-": a valid'),
     "pods of a namespace nobody can have": ("delete-pods A_b/app=web", "invalid namespace 'A_b': a lowercase RFC 1123"),
     "a pod nobody can have": ("evict Web", "invalid edit 'evict Web': expected evict [NAMESPACE/]POD"),

@@ -11,7 +11,7 @@ controller, which taints what is cordoned.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import ClassVar
@@ -94,20 +94,20 @@ class AddNode(Edit):
         number = match["count"] or "1"
         if match["count"] is not None and not _COUNT.fullmatch(match["count"]):
             raise UsageError(f"invalid edit 'add-node {text}': {_EXPECTED_COUNT}")
-        labels: dict[str, str] = {}
+        labels: list[tuple[str, str]] = []
         for pair in re.split("[@,]", match["labels"].removeprefix("@")) if match["labels"] else ():
             key, equals, value = pair.partition("=")
             if not equals:
                 raise UsageError(f"invalid edit 'add-node {text}': expected KEY=VALUE behind @, found {pair!r}")
-            labels[key] = value
+            labels.append((key, value))
         return {"template": match["template"], "count": int(number), "labels": labels}
 
     @classmethod
     def of(cls, given: Given, directory: str | None = "", /) -> Edit:
-        template, number, labels = given["template"], given.get("count", 1), given.get("labels", {})
+        template, number = given["template"], given.get("count", 1)
         if not _is_template(template):
             raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
-        edit = cls(template, number, tuple(labels.items()))
+        edit = cls(template, number, tuple(_pairs(given)))
         if not 1 <= number <= MAX_COPIES:
             raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
         for key, value in edit.labels:
@@ -122,7 +122,7 @@ class AddNode(Edit):
     @classmethod
     def line(cls, given: Given) -> str:
         number = f":{given['count']}" if "count" in given else ""
-        labels = ",".join(f"{key}={value}" for key, value in given.get("labels", {}).items())
+        labels = ",".join(f"{key}={value}" for key, value in _pairs(given))
         return f"add-node {given['template']}{number}{f'@{labels}' if labels else ''}"
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
@@ -142,7 +142,13 @@ class AddNode(Edit):
 
     def __str__(self) -> str:
         number = {"count": self.count} if self.count != 1 else {}
-        return self.line({"template": self.template, "labels": dict(self.labels), **number})
+        return self.line({"template": self.template, "labels": self.labels, **number})
+
+
+def _pairs(given: Given) -> Iterable[tuple[str, str]]:
+    """The labels; a text may have a key twice, of which nothing is to be lost before it is looked at."""
+    labels: Mapping[str, str] | Iterable[tuple[str, str]] = given.get("labels", ())
+    return labels.items() if isinstance(labels, Mapping) else labels
 
 
 def is_file(template: str) -> bool:
