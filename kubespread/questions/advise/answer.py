@@ -9,7 +9,6 @@ from msgspec import structs
 
 from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.manner import Manner
 from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod
 from kubespread.questions.advise.patches import with_patches
 from kubespread.questions.advise.question import Advise
@@ -21,7 +20,7 @@ from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.revising import reviser
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import SimulateOptions
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
@@ -64,11 +63,14 @@ def answer(asked: Advise, scene: Scene) -> AdviseReport:
     if replicas is None:
         advised = _of_one_pod(resolved, scheduler, preempts=preempts)
     else:
-        choosing = replace(asked.choosing, one_only=False)
-        options = SimulateOptions(choosing=choosing, settings=asked.settings, manner=Manner(preempts=preempts))
+        placing = Simulate(
+            pods=tuple(pods), replicas=replicas, named=asked.named, namespace=asked.namespace,
+            recursive=asked.recursive, template_path=asked.template_path, settings=asked.settings,
+            preemption=preempts, deals=1,
+        )  # fmt: skip
         assumed = resolved.cluster.assumed
         advised = advise_replicas(
-            resolved, Replicas(pods, replicas, scene.snapshot, scheduler, options, assumed, candidate.workload)
+            resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
     report = with_patches(advised, resolved, asked.settings, asked.named)
     return structs.replace(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import msgspec
 import numpy as np
 
-from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
@@ -26,9 +24,10 @@ from kubespread.questions.advise.one_pod import Advised, advised, blank
 from kubespread.questions.editing import edited
 from kubespread.questions.resolving import Resolved
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import Posed, SimulateOptions, pose
+from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.placing import outcomes
 from kubespread.questions.simulate.posed import Question
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
@@ -58,11 +57,10 @@ class Placed:
 class Replicas:
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
-    pods: Sequence[PodGiven]
+    asked: Simulate
     replicas: int
     snapshot: Snapshot
     scheduler: Scheduler
-    options: SimulateOptions
     assumed: dict[str, None]
     """Filled with what is taken for granted of the cluster, as it is and with what is tried."""
     workload: WorkloadName | None = None
@@ -83,11 +81,11 @@ class Replicas:
             return None
         self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
-        options = replace(self.options, settings=(*self.options.settings, *change.settings))
+        asked = msgspec.structs.replace(self.asked, settings=(*self.asked.settings, *change.settings))
         try:
-            posed = pose(self.pods, self.replicas, snapshot, self.scheduler, options)
+            posed = pose(asked, snapshot, self.scheduler)
             question = posed.questions[0]
-            may_preempt = self.options.manner.preempts and has_lower(posed.cluster, question.pod)
+            may_preempt = asked.preemption and has_lower(posed.cluster, question.pod)
             if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
@@ -124,13 +122,12 @@ class Replicas:
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster once the edits are made that the question begins with."""
-        options = self.options
-        return edited(self.snapshot, self.scheduler, options.choosing.namespace, preempts=options.manner.preempts)[0]
+        return edited(self.snapshot, self.scheduler, self.asked.namespace, preempts=self.asked.preemption)[0]
 
     @cached_property
     def _worlds(self) -> EditedWorlds:
-        namespace = self.options.choosing.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        preempts, assumed = self.options.manner.preempts, self.assumed
+        namespace = self.asked.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        preempts, assumed = self.asked.preemption, self.assumed
         return EditedWorlds(
             lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
         )
@@ -144,7 +141,7 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
     """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
     if asked.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
-    posed = pose(replicas.pods, replicas.replicas, replicas.snapshot, replicas.scheduler, replicas.options)
+    posed = pose(replicas.asked, replicas.snapshot, replicas.scheduler)
     (question,) = posed.questions
     plugins = framework(question.profile)
     as_it_is = replicas.placed(posed)

@@ -110,6 +110,7 @@ def _used(name: str, readers: Readers) -> Column[_Place]:
     return Column(
         header=f"{name.upper()}-USED", value=lambda row: _share(_of(row.resources, name)), is_number=True,
         tone=lambda row: _fullness(_of(row.resources, name)), short=short_key(name).upper(), readers=readers,
+        title=f"{name} used",
     )  # fmt: skip
 
 
@@ -118,7 +119,7 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
     return [
         Column(
             header=f"{name.upper()}-REQUESTED", value=lambda row: rounded(_of(row.resources, name).requested, up=True),
-            is_number=True, readers=used & Readers.RECORDS,
+            is_number=True, readers=used & Readers.RECORDS, title=f"{name} requested",
         ),
         _used(name, used),
         Column(

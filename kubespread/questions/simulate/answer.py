@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 import msgspec
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.input.sources import Choosing, PodGiven
+from kubespread.candidate.input.sources import PodGiven
 from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
@@ -44,22 +44,6 @@ MOST_REPLICAS = 50_000
 """That are asked for: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000 pods."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulateOptions:
-    """The keywords of `simulate`."""
-
-    choosing: Choosing = Choosing()
-    settings: Sequence[str] = ()
-    until_full: bool = False
-    from_scratch: bool = False
-    autoscaler: Autoscaler | None = None
-    node_groups: GroupsGiven = None
-    gang: int | None = None
-    same: str | None = None
-    manner: Manner = Manner()
-    on_refused: Callable[[KubespreadError], None] | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Posed:
     """Workloads and the cluster they are to be placed in, once their controllers have had their say."""
@@ -71,45 +55,56 @@ class Posed:
 
 
 def pose(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
+    asked: Simulate,
+    snapshot: Snapshot,
+    scheduler: Scheduler,
+    on_progress: Callable[[int], None] | None = None,
+    on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> Posed:
-    """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    """What is placed for ``asked``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    replicas = asked.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
-    as_gangs = what_if(options.gang, options.same, replicas, refused=_refused_with_gangs(options))
-    asked = resolve(
-        snapshot, pods, scheduler, options.choosing,
-        settings=options.settings, counts_quotas=False, preempts=options.manner.preempts,
-        on_refused=options.on_refused,
+    as_gangs = what_if(asked.gang, asked.same, replicas, refused=_refused_with_gangs(asked))
+    resolved = resolve(
+        snapshot, asked.pods, scheduler, asked.choosing,
+        settings=asked.settings, counts_quotas=False, preempts=asked.preemption, on_refused=on_refused,
     )  # fmt: skip
-    if not asked.version.since(SCORES_SINCE):
+    if not resolved.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
-        raise UsageError(f"kube-scheduler {asked.version}: {said}")
-    keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.manner.keys]
+        raise UsageError(f"kube-scheduler {resolved.version}: {said}")
+    nodes = resolved.snapshot.nodes
+    keys = [full_topology_key(key, nodes) for key in (*asked.keys, *asked.requirements.keys)]
     if as_gangs is not None and as_gangs.topology_key:
-        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, asked.snapshot.nodes))
-        check_topology_keys([as_gangs.topology_key], asked.snapshot.nodes, ())
-    pairs = list(zip(asked.candidates, asked.profiles, strict=True))
-    check_topology_keys(keys, asked.snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
+        check_topology_keys([as_gangs.topology_key], nodes, ())
+    pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
+    check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
     desired = Desired(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
-        options.until_full,
-        options.from_scratch,
+        asked.as_many_as_fit,
+        asked.from_scratch,
         counts_quotas=scheduler.admission,
     )
-    asked.cluster.assume(growth_gaps(asked.candidates, asked.snapshot))
-    grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    controlled = controlled_changes(asked, grown, scheduler, options.manner)
-    leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    manner = Manner(
+        asked.ties, asked.seed, asked.runs, asked.deals,
+        preempts=asked.preemption, tells_preemption=asked.tells_preemption, keys=keys,
+        on_progress=on_progress, sample=asked.sample,
+    )  # fmt: skip
+    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
+    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
+    controlled = controlled_changes(resolved, grown, scheduler, manner)
+    index = resolved.cluster.nodes.index
+    leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
-    gangs = gangs_of(as_gangs, asked, grown, cluster)
-    if any(gangs) and options.manner.sample:
+    gangs = gangs_of(as_gangs, resolved, grown, cluster)
+    if any(gangs) and asked.sample:
         raise UsageError("sampling does not go with pods of a PodGroup")
     questions = [
-        _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], asked.version))
+        _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], resolved.version))
         for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
     ]
-    return Posed(asked, questions, cluster, replace(options.manner, keys=keys))
+    return Posed(resolved, questions, cluster, manner)
 
 
 def answer(asked: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
@@ -118,44 +113,23 @@ def answer(asked: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {asked.runs}")
     check_deals(asked.deals)
     required = asked.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
-    options = SimulateOptions(
-        choosing=asked.choosing,
-        settings=asked.settings,
-        until_full=asked.as_many_as_fit,
-        from_scratch=asked.from_scratch,
-        autoscaler=_autoscaler(asked.autoscaler, asked.node_groups),
-        node_groups=asked.node_groups,
-        gang=asked.gang,
-        same=asked.same,
-        manner=Manner(
-            asked.ties,
-            asked.seed,
-            asked.runs,
-            asked.deals,
-            preempts=asked.preemption,
-            tells_preemption=asked.tells_preemption,
-            keys=(*asked.keys, *required.keys),
-            on_progress=scene.on_progress,
-            sample=asked.sample,
-        ),
-        on_refused=scene.on_refused,
-    )
-    reports = _placed(asked, scene, options)
+    autoscaler = _autoscaler(asked.autoscaler, asked.node_groups)
+    reports = _placed(asked, scene, autoscaler)
     return tuple(map(required.judged, reports)) if required.is_any else reports
 
 
-def _placed(asked: Simulate, scene: Scene, options: SimulateOptions) -> tuple[SimulateReport, ...]:
+def _placed(asked: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
     scheduler = scene.scheduler
-    posed = pose(asked.pods, asked.desired, scene.snapshot, scheduler, options)
+    posed = pose(asked, scene.snapshot, scheduler, scene.on_progress, scene.on_refused)
     resolved, questions, cluster = posed.asked, posed.questions, posed.cluster
     reports = simulate_queue(
         cluster, questions, posed.manner, lambda: world_of(resolved.snapshot, scheduler, assumed=cluster.assumed)
     )
-    if options.autoscaler is not None:
+    if autoscaler is not None:
         simulated = list(map(Simulated, resolved.candidates, questions, reports))
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(resolved.snapshot, options.autoscaler, options.node_groups)
-        reports = with_autoscaling(world, simulated, options.autoscaler, groups)
+        groups = groups_of(resolved.snapshot, autoscaler, asked.node_groups)
+        reports = with_autoscaling(world, simulated, autoscaler, groups)
         cluster.assume(world.assumed)
     return tuple(
         _with_random_ties(report, resolved.version)
@@ -165,12 +139,12 @@ def _placed(asked: Simulate, scene: Scene, options: SimulateOptions) -> tuple[Si
     )
 
 
-def _refused_with_gangs(options: SimulateOptions) -> list[str]:
+def _refused_with_gangs(asked: Simulate) -> list[str]:
     """What was asked for that is not modeled of gangs."""
     asked_for = {
-        "preemption": options.manner.tells_preemption,
-        "an autoscaler": options.autoscaler is not None,
-        "sampling": options.manner.sample,
+        "preemption": asked.tells_preemption,
+        "an autoscaler": asked.autoscaler is not None,
+        "sampling": asked.sample,
     }
     return [name for name, is_asked in asked_for.items() if is_asked]
 
