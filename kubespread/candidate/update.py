@@ -60,9 +60,8 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
     row = POD_CREATORS.get(workload.kind)
     if row is None or not issubclass(row.cls, _ROLLED_OUT):
         return None
-    for running in snapshot.objects.of(row.cls):
-        if (running.metadata.namespace, running.metadata.name) == (workload.namespace, workload.name):
-            return row.pod_template(running)
+    if (running := snapshot.objects.named(row.cls, workload.name, workload.namespace)) is not None:
+        return row.pod_template(running)
     if workload.kind == "Deployment":
         newest = newest_replica_set(workload, snapshot.objects.of(ReplicaSet))
         return newest.spec.template if newest is not None else None

@@ -81,6 +81,4 @@ def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjec
     """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
     if not selects_pods(owner):
         return None
-    controllers = objects.of(SELECTING_CONTROLLERS[owner.api_version, owner.kind])
-    named = (each for each in controllers if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
-    return next(named, None)
+    return objects.named(SELECTING_CONTROLLERS[owner.api_version, owner.kind], owner.name, namespace)

@@ -80,11 +80,11 @@ def permit_text(version: KubeVersion) -> str:
 
 def _in_workload(name: GroupName, objects: ClusterObjects) -> Group:
     namespace, workload, group, _ = name
-    for found in objects.of(SchedulingWorkload):
-        if (found.metadata.namespace, found.metadata.name) == (namespace, workload):
-            for each in found.spec.pod_groups:
-                if each.name == group:
-                    gang = each.policy.gang
-                    return Group(min_count=gang.min_count if gang is not None else 1, is_gang=gang is not None)
-            return Group(missing=f'pod group "{group}" doesn\'t exist for a workload "{workload}"')
-    return Group(missing=f'waiting for pods\'s workload "{workload}" to appear in scheduling queue')
+    found = objects.named(SchedulingWorkload, workload, namespace)
+    if found is None:
+        return Group(missing=f'waiting for pods\'s workload "{workload}" to appear in scheduling queue')
+    for each in found.spec.pod_groups:
+        if each.name == group:
+            gang = each.policy.gang
+            return Group(min_count=gang.min_count if gang is not None else 1, is_gang=gang is not None)
+    return Group(missing=f'pod group "{group}" doesn\'t exist for a workload "{workload}"')

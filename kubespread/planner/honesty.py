@@ -104,7 +104,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """What would look at a pod like this one when it is created; nothing for a pod that is there already."""
     if pod.metadata.uid:
         return
-    namespace = next((each for each in objects.of(Namespace) if each.metadata.name == pod.metadata.namespace), None)
+    namespace = objects.named(Namespace, pod.metadata.namespace)
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [

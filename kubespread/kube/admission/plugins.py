@@ -92,7 +92,7 @@ def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins)
 
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    namespace = next((each for each in objects.of(Namespace) if each.metadata.name == pod.metadata.namespace), None)
+    namespace = objects.named(Namespace, pod.metadata.namespace)
     text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
@@ -143,7 +143,7 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
     """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
-    runtime_class = next((each for each in objects.of(RuntimeClass) if each.metadata.name == name), None)
+    runtime_class = objects.named(RuntimeClass, name)
     if runtime_class is None and objects.knows(RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
     return runtime_class

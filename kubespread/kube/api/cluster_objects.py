@@ -28,6 +28,11 @@ class ClusterObjects:
         """All objects of a type."""
         return cast("tuple[T, ...]", self.by_type.get(cls, ()))
 
+    def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
+        """The first of a type with a name; of a type that is in namespaces, the one in ``namespace``."""
+        alike = (each for each in self.of(cls) if each.metadata.name == name)
+        return next((each for each in alike if namespace in (None, each.metadata.namespace)), None)
+
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """The same, ``objects`` being all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}

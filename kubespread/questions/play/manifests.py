@@ -103,12 +103,12 @@ class Manifests:
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
         if row.cls is Pod or not row.is_kept:
             raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
-        for obj in now.objects.of(row.cls):
-            if (obj.metadata.namespace, obj.metadata.name) == (name.namespace, name.name):
-                candidate = revised(obj, row, surroundings, restarted_at)
-                world.assume(candidate.admission_gaps)
-                return _of_candidate(candidate, is_other=candidate.template is not None)
-        raise not_found(world, name)
+        obj = now.objects.named(row.cls, name.name, name.namespace)
+        if obj is None:
+            raise not_found(world, name)
+        candidate = revised(obj, row, surroundings, restarted_at)
+        world.assume(candidate.admission_gaps)
+        return _of_candidate(candidate, is_other=candidate.template is not None)
 
 
 def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Source]:

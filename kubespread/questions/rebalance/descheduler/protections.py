@@ -67,8 +67,7 @@ class Protections:
         name = self._args.priority_class
         if not name:
             return self._args.priority_threshold
-        classes = self._view.objects.of(PriorityClass)
-        known = next((each for each in classes if each.metadata.name == name), None)
+        known = self._view.objects.named(PriorityClass, name)
         if known is None:
             raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {quote(name)} not found")
         return known.value
