@@ -14,9 +14,9 @@ from pathlib import Path
 from bench.measuring import PROGRAM, against, seconds
 from bench.workloads import running
 from kubespread import Scheduler, Snapshot
-from kubespread.planner.world.editing import apply
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.registry import parse
+from kubespread.world.events.editing import apply
 
 WORKLOADS = 1_000
 _ZONE = "topology.kubernetes.io/zone"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.builders import Data, hard, hosts, pod, taint
-from tests.planner.world.clusters import budget, deployment, stateful_set
+from tests.world.clusters import budget, deployment, stateful_set
 
 HOSTILE = "\x1b]0;title\x07\x1b[31m\x9b2J\u202eevil\u2066\n\r\t\x7f\u2028error: \u200b\U000e0041é"
 ZONE = "topology.kubernetes.io/zone"

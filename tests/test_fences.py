@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from kubespread.questions.registry import QUESTIONS
 
 PACKAGE = Path(__file__).parents[1] / "kubespread"
@@ -21,8 +23,8 @@ ROOMS: dict[str, set[str]] = {
     "scheduler": {"kube"},
     "node_groups": {"manifest", "kube", "snapshot.edits"},
     # What is behind a reason is said by whoever rejects a node.
-    "reports": {"kube", "scheduler.causes"},
-    "planner": {
+    "reports": {"kube", "scheduler"},
+    "world": {
         "controllers",
         "scheduler",
         "kube",
@@ -30,6 +32,7 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.edits",
         "snapshot.topology_keys",
         "node_groups.groups",
+        "scenario.types",
     },
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
     "config": {"manifest", "kube"},
@@ -43,12 +46,12 @@ ROOMS: dict[str, set[str]] = {
         "kube",
         "manifest",
         "node_groups",
-        "planner",
         "reports",
         "scenario",
         "scheduler",
         "snapshot",
         "views",
+        "world",
     },
     "assistants": {
         "candidate.manifests.file",
@@ -98,13 +101,16 @@ FENCES: dict[str, set[str]] = {
     "kubernetes": {"snapshot"},
     "mcp": {"assistants"},
     "anyio": {"assistants"},
-    "numpy": {"scheduler", "planner", "questions"},
+    "numpy": {"scheduler", "world", "reports", "questions"},
 }
-# Inside the scheduler each may import those before it.
-FLOORS = (
-    "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework",
-    "evaluation", "preemption", "specification", "batching", "placing", "plugins", "profile", "building",
-)  # fmt: skip
+# Inside these rooms each floor may import those before it.
+FLOORS = {
+    "scheduler": (
+        "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework", "evaluation",
+        "preemption", "specification", "batching", "placing", "plugins", "profile", "building",
+    ),
+    "world": ("store", "events", "reporting"),
+}  # fmt: skip
 # Questions of which another is made, or that are answered in its place.
 PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
@@ -151,17 +157,18 @@ def test_imports_stay_inside_the_fences() -> None:
     assert [found for path in FILES for found in trespasses(path)] == []
 
 
-def test_the_scheduler_is_built_floor_upon_floor() -> None:
-    inside = PACKAGE / "scheduler"
+@pytest.mark.parametrize("room", FLOORS)
+def test_a_room_is_built_floor_upon_floor(room: str) -> None:
+    inside, floors = PACKAGE / room, FLOORS[room]
     above = [
         f"{path.relative_to(inside)} imports {module}"
         for path in sorted(inside.rglob("*.py"))
         if (floor := path.relative_to(inside).parts[0].removesuffix(".py")) != "__init__"
         for module in imports(path)
-        if module.startswith("kubespread.scheduler.") and FLOORS.index(module.split(".")[2]) > FLOORS.index(floor)
+        if module.startswith(f"kubespread.{room}.") and floors.index(module.split(".")[2]) > floors.index(floor)
     ]
     assert above == []
-    assert {path.stem for path in inside.iterdir()} - {"__init__", "__pycache__"} == set(FLOORS)
+    assert {path.stem for path in inside.iterdir()} - {"__init__", "__pycache__"} == set(floors)
 
 
 def test_a_question_is_named_in_its_folder_and_the_registry_alone() -> None:

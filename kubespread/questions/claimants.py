@@ -8,8 +8,8 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import replica_names
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.world.store.claims import Replicas, replicas_with_claims
 
 
 def claimants_of(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:

@@ -17,7 +17,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
+    from kubespread.world.events.world import World
 
 
 def edited(
@@ -30,9 +30,9 @@ def edited(
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
     # A world with its controllers is a tenth of a small question, and few questions edit anything.
-    from kubespread.planner.world.editing import apply
-    from kubespread.planner.world.telling import NO_TIME, told
     from kubespread.questions.worlds import as_snapshot, world_of
+    from kubespread.world.events.editing import apply
+    from kubespread.world.reporting.lines import NO_TIME, told
 
     world = world_of(snapshot, scheduler, preempts=preempts)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
@@ -62,8 +62,8 @@ def edited(
 
 def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
     """Without what was taken for granted of pods that do not say whether they are ready: who asks is told again."""
-    from kubespread.planner.world.pod_book import key_of
-    from kubespread.planner.world.pods import readiness_known, taken_to_be_ready
+    from kubespread.world.store.pod_book import key_of
+    from kubespread.world.store.pod_states import readiness_known, taken_to_be_ready
 
     unknown = {key_of(pod): pod for pod in listed if not readiness_known(pod)}
     for pod in pods:

@@ -14,8 +14,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner import kubectl
-from kubespread.planner.advise.change import Change
+from kubespread.questions.remedies import kubectl
+from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.node_marks import RemoveLabel, RemoveTaint, SetLabel
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import EvictPod

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
 from kubespread.errors import ManifestError, UsageError
-from kubespread.planner.advise.revising import Revise, Revised
+from kubespread.questions.remedies.revising import Revise, Revised
 from kubespread.questions.resolving import Resolved
 from kubespread.scheduler.cluster.cluster import Cluster
 

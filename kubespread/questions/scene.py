@@ -19,9 +19,9 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
-    from kubespread.planner.world.pod_book import PodKey
-    from kubespread.planner.world.world import World
     from kubespread.questions.workloads_asked import WorkloadsAsked
+    from kubespread.world.events.world import World
+    from kubespread.world.store.pod_book import PodKey
 
 OnProgress = Callable[[int], None]
 OnRefused = Callable[[KubespreadError], None]
@@ -104,8 +104,8 @@ class Scene:
         """The world once its controllers and kube-scheduler are done with what it was found in the middle of, judged
         before anything happens; ``before`` says what that is.
         """
-        from kubespread.planner.world.missing import settled
-        from kubespread.planner.world.under_way import judged_as_it_stands
+        from kubespread.world.reporting.missing import settled
+        from kubespread.world.reporting.under_way import judged_as_it_stands
 
         world = self.world
         is_asked: Callable[[WorkloadName], bool] | None = asked.those_in(world) if asked is not None else None
@@ -139,7 +139,7 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
     """What to say of a world that has just settled: how many pods have a node only since, and whom they pushed away."""
     if not waited:
         return ()
-    from kubespread.planner.world.happenings import PREEMPTED
+    from kubespread.world.store.happenings import PREEMPTED
 
     were = "was" if len(waited) == 1 else "were"
     victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]

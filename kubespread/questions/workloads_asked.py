@@ -10,12 +10,12 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
-from kubespread.planner.world.applying import exists
-from kubespread.planner.world.editing import not_found
-from kubespread.planner.world.reporting import workload_of
-from kubespread.planner.world.world import World
 from kubespread.scenario.types import Named, named
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.applying import exists
+from kubespread.world.events.editing import not_found
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
 
 
 @dataclass(frozen=True, slots=True)

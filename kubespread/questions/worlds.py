@@ -17,15 +17,15 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.timestamps import instant
-from kubespread.planner.world.objects import objects_now
-from kubespread.planner.world.owners import Made
-from kubespread.planner.world.surroundings import Surroundings
-from kubespread.planner.world.waiting import Scheduled
-from kubespread.planner.world.world import World
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.plugins.dynamicresources.following import written_back
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.world import World
+from kubespread.world.reporting.objects import objects_now
+from kubespread.world.store.owners import Made
+from kubespread.world.store.surroundings import Surroundings
+from kubespread.world.store.waiting import Scheduled
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 

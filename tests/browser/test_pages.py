@@ -20,10 +20,10 @@ from kubespread.views.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
 from tests.builders import hosts, node, pod
 from tests.cli.support import ROOT
-from tests.planner.world.clusters import deployment
 from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.views.test_formats import ANSWERS, CLUSTER
 from tests.views.test_page import HOSTILE, hostile_cluster
+from tests.world.clusters import deployment
 
 pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
 _AXE = Path("node_modules") / "axe-core" / "axe.min.js"

@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from tests.builders import Data, hard, hosts, owned_by, pod
-from tests.planner.world.clusters import stateful_set
+from tests.world.clusters import stateful_set
 
 HASHED = {"foo": "bar", "pod-template-hash": "real"}
 TEMPLATE: Data = {

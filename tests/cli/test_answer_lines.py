@@ -11,7 +11,7 @@ import pytest
 
 from tests.builders import Data, hard, hosts
 from tests.cli.support import FIXTURES, run
-from tests.planner.world.clusters import deployment
+from tests.world.clusters import deployment
 
 POD = str(FIXTURES / "manifests" / "no-constraints.yaml")
 NOTHING = {

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from tests.builders import hosts
 from tests.cli.support import FIXTURES, ROOT, run
-from tests.planner.world.clusters import deployment
+from tests.world.clusters import deployment
 
 CLUSTER = str(FIXTURES / "clusters" / "audit.yaml")
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.builders import Data, hard, hosts, pod
 from tests.cli.support import run
-from tests.planner.world.clusters import deployment
+from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
 WEB = {"app": "web"}

@@ -58,7 +58,7 @@ NOT_IMPORTED = {
     ),
     "a command imports no other, and no controllers where nothing is edited": (
         ["explain", POD, "-S", CLUSTER, "-o", "name"],
-        ["kubespread.questions.simulate.answer", "kubespread.planner.world.world", "kubernetes", "rich.console"],
+        ["kubespread.questions.simulate.answer", "kubespread.world.events.world", "kubernetes", "rich.console"],
     ),
 }
 

@@ -13,7 +13,7 @@ from kubespread import UsageError
 from kubespread.manifest.lines import FieldLines
 from kubespread.questions.check.report import Severity
 from tests.builders import Data, hard, hosts, pod, soft
-from tests.planner.world.clusters import stateful_set
+from tests.world.clusters import stateful_set
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 CLUSTER = kubespread.load(FIXTURES / "cluster.yaml")

@@ -14,7 +14,7 @@ from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, pod, taint
-from tests.planner.autoscaling.clusters import ZONE, machine
+from tests.questions.autoscaling.clusters import ZONE, machine
 
 CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
 SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"

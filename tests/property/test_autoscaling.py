@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
-from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.autoscaling.scaling_up import scale_up
-from kubespread.planner.autoscaling.templates import zone_groups
+from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.autoscaling.scaling_up import scale_up
+from kubespread.questions.autoscaling.templates import zone_groups
 from tests.builders import Data, hard, soft
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
+from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
 
 nodes = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["100m", "2", "4"])), min_size=1, max_size=4).map(
     lambda drawn: [machine(f"n{place}", zone, cpu=cpu) for place, (zone, cpu) in enumerate(drawn)]

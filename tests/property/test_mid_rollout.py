@@ -13,9 +13,9 @@ import kubespread
 from kubespread import Side, Snapshot
 from kubespread.errors import KubespreadError
 from tests.builders import Data, ago
-from tests.planner.world.clusters import budget, daemon_set, job
 from tests.property.rolling import NODES, clusters
 from tests.property.workloads_on_nodes import snapshot_of
+from tests.world.clusters import budget, daemon_set, job
 
 STEPS = ["drain n0 --ignore-daemonsets --force --delete-emptydir-data", "fail n1", "restore n1"]
 QUESTIONS: dict[str, Callable[[Snapshot], Any]] = {

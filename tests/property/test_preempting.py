@@ -13,7 +13,7 @@ from kubespread import Snapshot
 from kubespread.questions.simulate.report import SimulateReport
 from tests.builders import Data, hard, node, pod, replica, soft
 from tests.kube.test_quota import quota
-from tests.planner.world.clusters import budget, deployment, stateful_set
+from tests.world.clusters import budget, deployment, stateful_set
 
 SPREADS: list[list[Data]] = [[], [hard("zone", match={"app": "new"})], [soft("host", match={"app": "new"})]]
 

@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import RebalanceReport, Scheduler, Snapshot
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.happenings import EVICTED
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.report import RebalancedConstraint
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.world.events.editing import apply
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import EVICTED
+from kubespread.world.store.pod_book import PodKey, key_of
 from tests.builders import Data, hard, node, pod, soft
-from tests.planner.world.clusters import budget, deployment, stateful_set
 from tests.property import rolling
 from tests.property.test_audit import counts, numbers, of_kind
 from tests.property.workloads_on_nodes import snapshot_of
+from tests.world.clusters import budget, deployment, stateful_set
 
 NODES = ("n0", "n1", "n2", "n3")
 PLACES = st.sampled_from(["n0", "n0", "n1", *NODES])

@@ -18,7 +18,7 @@ import kubespread
 from kubespread import AdviseReport, Snapshot
 from kubespread.errors import KubespreadError
 from tests.builders import Data, hard, node, taint
-from tests.planner.world.clusters import budget, daemon_set, deployment, stateful_set
+from tests.world.clusters import budget, daemon_set, deployment, stateful_set
 
 OPTION = re.compile(r"--(?P<verb>\S+) (?:'(?P<quoted>[^']*)'|(?P<plain>\S+))")
 SETTING = re.compile(r"(?P<field>\w+)(?:\[(?P<key>[^\]]*)\])?=(?P<value>.+)")

@@ -16,17 +16,17 @@ from kubespread.controllers.disruption.budgets import ClusterScales, budget_stat
 from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.pod_status import is_active, is_terminating
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.happenings import EVICTED
-from kubespread.planner.world.objects import objects_now
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.world import World
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.registry import parse
+from kubespread.world.events.editing import apply
+from kubespread.world.events.world import World
+from kubespread.world.reporting.objects import objects_now
+from kubespread.world.store.happenings import EVICTED
+from kubespread.world.store.pod_book import key_of
 from tests.builders import Data, hard, node, pod, soft, taint
-from tests.planner.world.clusters import budget, daemon_set, deployment, job, stateful_set
+from tests.world.clusters import budget, daemon_set, deployment, job, stateful_set
 
 NODES = ("n0", "n1", "n2", "n3", "n4")
 PLACES = st.sampled_from([*NODES, "n0", "n1"])

@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, StatefulSet
 from kubespread.questions.editing import edited
 from tests.builders import Data, hard, hosts, pod, soft, taint
-from tests.planner.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
+from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _NUMBER = re.compile(r"(?<![\w./-])\d[\d,]*(?![\w/-])")

@@ -18,13 +18,13 @@ from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
 from kubespread.node_groups.cluster import node_pool_group
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.planner.autoscaling import karpenter
-from kubespread.planner.autoscaling.templates import zone_groups
-from kubespread.planner.world.world import World
+from kubespread.questions.autoscaling import karpenter
+from kubespread.questions.autoscaling.templates import zone_groups
 from kubespread.questions.worlds import world_of
 from kubespread.reports.autoscaling import ScalingLoop
+from kubespread.world.events.world import World
 from tests.builders import hard, pod, soft
-from tests.planner.autoscaling.clusters import ZONE, machine, typed
+from tests.questions.autoscaling.clusters import ZONE, machine, typed
 from tests.suites.tables import labels
 
 Data = dict[str, Any]

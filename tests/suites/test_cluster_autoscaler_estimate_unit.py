@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from kubespread.planner.autoscaling.estimating import estimate
-from kubespread.planner.autoscaling.pending import pod_groups
-from kubespread.planner.autoscaling.templates import zone_groups
+from kubespread.questions.autoscaling.estimating import estimate
+from kubespread.questions.autoscaling.pending import pod_groups
+from kubespread.questions.autoscaling.templates import zone_groups
 from tests.builders import hard, owned_by, pod
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, world
+from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, world
 
 Data = dict[str, Any]
 

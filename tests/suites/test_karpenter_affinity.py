@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.planner.world.world import World
+from kubespread.world.events.world import World
 from tests.builders import taint
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE
+from tests.questions.autoscaling.clusters import HOSTNAME, ZONE
 from tests.suites.affinity_terms import avoids, away, namespace, near, prefers, term
 from tests.suites.karpenter_pools import (
     ARCH,

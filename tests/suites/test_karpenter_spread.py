@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from kubespread.node_groups.groups import NodeGroup
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE
+from tests.questions.autoscaling.clusters import HOSTNAME, ZONE
 from tests.suites.karpenter_pools import (
     ARCH,
     CAPACITY_TYPE,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kubespread.planner.world.world import World
+from kubespread.world.events.world import World
 from tests.builders import hard
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE
+from tests.questions.autoscaling.clusters import HOSTNAME, ZONE
 from tests.suites.karpenter_pools import (
     ALL_ZONES,
     ARCH,

@@ -13,7 +13,7 @@ from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod
 from tests.gangs import deployment, pod_group, scheduler
-from tests.planner.test_gangs import APART, CORNER
+from tests.questions.test_gangs import APART, CORNER
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 
 SCREENS = Path(__file__).parent / "screens"

@@ -19,9 +19,9 @@ from kubespread.views.look import Look
 from kubespread.views.names import told_apart
 from tests.builders import Data, hard, node, soft
 from tests.cli.support import FIXTURES
-from tests.planner.world.clusters import deployment
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.views.kept import Screen, check, keep
+from tests.world.clusters import deployment
 
 
 def cluster(cloud: str, workloads: int) -> Snapshot:

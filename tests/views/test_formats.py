@@ -8,8 +8,8 @@ import kubespread
 from kubespread.views.formats import FORMATS, Format, chosen_format, output_help
 from kubespread.views.look import Look
 from tests.builders import hard, hosts, pod
-from tests.planner.world.clusters import deployment
 from tests.views.writers import KINDS, writers
+from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
 CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])

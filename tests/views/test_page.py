@@ -20,8 +20,8 @@ from kubespread.views.documents import document
 from kubespread.views.page.writing import write_page
 from kubespread.views.registry import view_of
 from tests.builders import Data, hard, node, pod
-from tests.planner.world.clusters import deployment
 from tests.views.test_formats import ANSWERS, CLUSTER
+from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTILE = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(1)>&amp;\u202e]]>--><!--\x1b[31m"

@@ -15,7 +15,7 @@ from kubespread.questions.play.report import PlayReport
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, replica, soft
-from tests.planner.world.clusters import deployment
+from tests.world.clusters import deployment
 
 SCREENS = Path(__file__).parent / "screens"
 FIXTURES = Path(__file__).parents[2] / "fixtures"

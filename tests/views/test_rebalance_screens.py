@@ -14,9 +14,9 @@ from kubespread.views import as_csv, names_only, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
-from tests.planner.world.clusters import budget, deployment
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.views.kept import Screen, check, keep
+from tests.world.clusters import budget, deployment
 
 POLICY = str(FIXTURES / "descheduler" / "spread.yaml")
 

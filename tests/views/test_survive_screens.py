@@ -14,9 +14,9 @@ from kubespread import Snapshot, SurviveReport, UpgradeReport
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
-from tests.planner.world.clusters import budget, deployment
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.views.kept import Screen, check, keep
+from tests.world.clusters import budget, deployment
 
 _REPLICAS = 9
 

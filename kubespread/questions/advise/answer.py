@@ -8,7 +8,6 @@ from dataclasses import replace
 from msgspec import structs
 
 from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod
 from kubespread.questions.advise.patches import with_patches
 from kubespread.questions.advise.question import Advise
@@ -16,6 +15,7 @@ from kubespread.questions.advise.replicas import Replicas, advise_replicas
 from kubespread.questions.advise.report import AdviseReport
 from kubespread.questions.choosing import given_pods
 from kubespread.questions.question import asks
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.revising import reviser
 from kubespread.questions.scene import Scene, ask

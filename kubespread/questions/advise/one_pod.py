@@ -10,19 +10,16 @@ import msgspec
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
-from kubespread.planner.advise.advice import advice
-from kubespread.planner.advise.candidates import FAMILIES
-from kubespread.planner.advise.change import Answer, Asker, Change
-from kubespread.planner.advise.edited_worlds import Edited, EditedWorlds
-from kubespread.planner.advise.revising import Revise
-from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.bars import bars
-from kubespread.planner.constraint_counts import constraint_reports
-from kubespread.planner.honesty import not_modelled
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
 from kubespread.questions.advise.report import AdviseReport
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.remedies.advice import advice
+from kubespread.questions.remedies.candidates import FAMILIES
+from kubespread.questions.remedies.change import Answer, Asker, Change
+from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
+from kubespread.questions.remedies.revising import Revise
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.reports.constraint_counts import constraint_reports
 from kubespread.reports.parts import PodReference
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -31,6 +28,9 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.edits.verb import Edit
+from kubespread.world.events.world import World
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
 
 NOT_TRIED = (
     "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "

@@ -18,11 +18,11 @@ from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import controller_of
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.planner.advise.change import Change
-from kubespread.planner.advise.families.evictions import WAIT
 from kubespread.questions.advise.one_pod import Advised
 from kubespread.questions.advise.report import AdviseReport
 from kubespread.questions.patches import commands, named, patch_command, reference
+from kubespread.questions.remedies.change import Change
+from kubespread.questions.remedies.families.evictions import WAIT
 from kubespread.questions.resolving import Resolved
 from kubespread.reports.advise import PatchOperation, Suggestion
 from kubespread.snapshot.snapshot import Snapshot

@@ -14,15 +14,14 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.planner.advise.change import Answer, Change
-from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.entries import Outcome
-from kubespread.planner.room import PODS, free
-from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.advise.one_pod import Advised, advised, blank
 from kubespread.questions.editing import edited
+from kubespread.questions.queue.entries import Outcome
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.stuck import Stuck
 from kubespread.questions.resolving import Resolved
+from kubespread.questions.room import PODS, free
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.placing import outcomes
@@ -37,6 +36,7 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.preemption import has_lower
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.reporting.happenings import workload_of
 
 _PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
 """Milliseconds."""

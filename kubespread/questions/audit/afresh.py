@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from kubespread.controllers.statefulset.controller import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.kube.owners import controller_of
-from kubespread.planner.entries import Entry
-from kubespread.planner.queue import run
-from kubespread.planner.world.pods import as_template, terminating
 from kubespread.questions.audit.counting import Spread, spreads
+from kubespread.questions.queue.entries import Entry
+from kubespread.questions.queue.queue import run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.world.store.pod_states import as_template, terminating
 
 _SOME_TIME = "1970-01-01T00:00:00Z"
 

@@ -13,10 +13,6 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.living import Applicant
-from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.world import World
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
 from kubespread.questions.audit.causes import Staying, first_that_ends, of_exceeded
 from kubespread.questions.audit.counting import Spread, spreads
@@ -38,6 +34,10 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
+from kubespread.world.events.editing import apply
+from kubespread.world.events.world import World
+from kubespread.world.reporting.asked import GO_WITH_THEIR_NODES
+from kubespread.world.store.living_cluster import Applicant
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
 _MAX_NAMED = 3

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from kubespread.planner.constraint_counts import counted_constraints, in_domains
-from kubespread.planner.skew import skew_between
 from kubespread.questions.audit.report import AuditedConstraint, DomainPods
+from kubespread.reports.constraint_counts import counted_constraints, in_domains
+from kubespread.reports.skew import skew_between
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import State
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint

@@ -9,9 +9,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.desired import desired_replicas
-from kubespread.planner.world.world import World
+from kubespread.world.events.world import World
+from kubespread.world.reporting.asked import AskedWorkloads
+from kubespread.world.reporting.desired import desired_replicas
 
 
 @dataclass(slots=True)

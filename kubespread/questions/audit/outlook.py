@@ -9,15 +9,15 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import preempted_pods
-from kubespread.planner.world.unmade import Unmade, unmade
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
 from kubespread.questions.audit.groups import Group
 from kubespread.questions.audit.report import RolloutState, RolloutUnderWay
 from kubespread.questions.audit.revisions import Revisions, RevisionsOf
 from kubespread.reports.parts import PreemptedPod
+from kubespread.world.events.unmade import Unmade, unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import preempted_pods
+from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.waiting import Waiting
 
 _MAKING = ("ReplicaSet", "ReplicationController", "StatefulSet")
 

@@ -15,12 +15,12 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.world.deployments import name_of, rollout_of_cluster
-from kubespread.planner.world.owners import in_order
-from kubespread.planner.world.pods import as_template
-from kubespread.planner.world.rollouts import Rollout
-from kubespread.planner.world.world import World
 from kubespread.questions.audit.groups import Group
+from kubespread.world.events.deployments import name_of, rollout_of_cluster
+from kubespread.world.events.world import World
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_states import as_template
+from kubespread.world.store.rollouts import Rollout
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_ready
-from kubespread.planner.world.waiting import SchedulerOf
-from kubespread.planner.world.world import World
 from kubespread.questions.audit.afresh import OnNodes
 from kubespread.questions.audit.groups import Group
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.report import AuditFinding, Cause, Level, RolloutUnderWay
 from kubespread.questions.audit.revisions import Revisions
 from kubespread.wording import some_of
+from kubespread.world.events.world import World
+from kubespread.world.store.waiting import SchedulerOf
 
 _MAX_NAMED = 3
 

@@ -22,10 +22,6 @@ from kubespread.kube.resource_names import allows_overcommit
 from kubespread.kube.taint import COMPARISON_GATE, TaintError, parse_toleration
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
-from kubespread.planner.bars import bars
-from kubespread.planner.claims import Replicas
-from kubespread.planner.honesty import not_modelled_of
-from kubespread.planner.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.capacity.fitting import Copies, Filled, filled, if_tolerated
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
@@ -37,9 +33,12 @@ from kubespread.questions.capacity.report import (
     ResourceCapacity,
 )
 from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
 from kubespread.questions.resolving import resolve
+from kubespread.questions.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import PodReference
@@ -55,6 +54,7 @@ from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
 from kubespread.wording import short_key
+from kubespread.world.store.claims import Replicas
 
 _NAME = "kubespread-capacity"
 _WHAT_A_NAMESPACE_MAY_HAVE = "{}: counts are what nodes hold, not what a namespace may have"

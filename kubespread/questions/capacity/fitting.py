@@ -10,10 +10,9 @@ from msgspec import structs
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
-from kubespread.planner.claims import Replica, Replicas
-from kubespread.planner.entries import MAX_REPLICAS, Entry
-from kubespread.planner.queue import run
 from kubespread.questions.capacity.report import IfTolerated
+from kubespread.questions.queue.entries import MAX_REPLICAS, Entry
+from kubespread.questions.queue.queue import run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
@@ -22,6 +21,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.new_nodes import is_state_taint
+from kubespread.world.store.claims import Replica, Replicas
 
 
 @dataclass(frozen=True, slots=True)

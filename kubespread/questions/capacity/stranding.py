@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kubespread.planner.room import PODS, free
 from kubespread.questions.capacity.report import Stranded, StrandedBy
+from kubespread.questions.room import PODS, free
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster

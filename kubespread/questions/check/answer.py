@@ -13,7 +13,6 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.planner.advise.change import Change
 from kubespread.questions.check.lint import baseline as baselines
 from kubespread.questions.check.lint.engine import Surroundings, not_asked
 from kubespread.questions.check.lint.engine import check as check_all
@@ -24,6 +23,7 @@ from kubespread.questions.check.report import CheckReport, Finding, RuleReport, 
 from kubespread.questions.check.subjects import Gathered, gather
 from kubespread.questions.patches import commands_for
 from kubespread.questions.question import asks
+from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.atomic_file import replacing

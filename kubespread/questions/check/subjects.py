@@ -41,15 +41,12 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.claims import Replicas, replicas_with_claims
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.world import World
 from kubespread.questions.check.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
 from kubespread.questions.check.lint.selection import silenced_codes
 from kubespread.questions.check.lint.subject import Place, Refused, Subject, nowhere
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
@@ -57,6 +54,9 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
+from kubespread.world.events.world import World
+from kubespread.world.store.claims import Replicas, replicas_with_claims
+from kubespread.world.store.pod_book import key_of
 
 _NAMES_SHOWN = 3
 

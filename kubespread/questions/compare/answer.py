@@ -15,7 +15,6 @@ from kubespread.candidate.manifests.file import Manifest
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.planner.skew import skew_of
 from kubespread.questions.asked_cluster import cluster_reference
 from kubespread.questions.choosing import given_pods
 from kubespread.questions.compare.question import Compare
@@ -41,6 +40,7 @@ from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ConstraintReport, letter
+from kubespread.reports.skew import skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
 

@@ -11,20 +11,20 @@ import numpy as np
 from kubespread.candidate.input.sources import PodGiven
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.planner.advise.of_constraints import advice_on_constraints
-from kubespread.planner.advise.revising import Revise
-from kubespread.planner.bars import bars
-from kubespread.planner.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
-from kubespread.planner.honesty import not_modelled
-from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.choosing import given_pods
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
+from kubespread.questions.remedies.of_constraints import advice_on_constraints
+from kubespread.questions.remedies.revising import Revise
+from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.revising import reviser
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
 from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
 from kubespread.reports.parts import ConstraintReport, PodReference
 from kubespread.scheduler.building import framework, post_filters

@@ -22,10 +22,6 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
-from kubespread.planner.constraint_counts import constraint_reports, counted_constraints
-from kubespread.planner.node_states import closing_states
-from kubespread.planner.skew import minimum, skew_now
-from kubespread.planner.world.pod_book import key_of
 from kubespread.questions.choosing import given_pods
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
@@ -33,7 +29,10 @@ from kubespread.questions.question import asks
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.constraint_counts import constraint_reports, counted_constraints
+from kubespread.reports.node_states import closing_states
 from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.skew import minimum, skew_now
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -47,6 +46,7 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstrain
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key
+from kubespread.world.store.pod_book import key_of
 
 _USUAL, _PODS = ("cpu", "memory"), "pods"
 _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}

@@ -14,23 +14,16 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
-from kubespread.planner.advise.advice import options
-from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.search import MOST_EFFORT, Found, Trials
-from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import unmade_pods, workload_of
-from kubespread.planner.world.under_way import judged_as_it_stands
-from kubespread.planner.world.unmade import unmade
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.freeing import Group, Kind, RevisePod, least_change
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.question import asks
+from kubespread.questions.remedies.advice import options
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials
+from kubespread.questions.remedies.stuck import Stuck
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -38,6 +31,13 @@ from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
+from kubespread.world.events.unmade import unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import unmade_pods, workload_of
+from kubespread.world.reporting.under_way import judged_as_it_stands
+from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
 
 NOT_MODELLED = (
     "each group is freed by itself: what one change leaves for the others is not looked at",

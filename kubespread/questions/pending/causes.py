@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.quantity import rounded
-from kubespread.planner.bars import (
+from kubespread.questions.causes.bars import (
     Barring,
     BarringReason,
     Failing,
@@ -21,16 +21,16 @@ from kubespread.planner.bars import (
     rejected_only_by,
     selection_of,
 )
-from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed, selected_nowhere
-from kubespread.planner.room import free
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
+from kubespread.questions.causes.node_bars import SELECTION, TAINT, in_brief, listed, selected_nowhere
 from kubespread.questions.pending.report import PendingFor
+from kubespread.questions.room import free
 from kubespread.scheduler.cluster.amounts import canonical, requested
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.wording import count_of, short_key
+from kubespread.world.events.world import World
+from kubespread.world.store.waiting import Waiting
 
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _INSUFFICIENT = "Insufficient "

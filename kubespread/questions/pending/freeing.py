@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.advise.candidates import FAMILIES
-from kubespread.planner.advise.change import Answer, Change
-from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.search import Found, Trials, combined, search_least
-from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
+from kubespread.questions.remedies.candidates import FAMILIES
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.search import Found, Trials, combined, search_least
+from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.verb import Edit
+from kubespread.world.events.world import World
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
 
 RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
 """A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses

@@ -8,8 +8,7 @@ import msgspec
 
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.dealing import check_deals
+from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.explain.answer import explain
 from kubespread.questions.play.checking import check
 from kubespread.questions.play.manifests import Manifests
@@ -17,6 +16,7 @@ from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.play.steps import Autoscale, Playing, played
 from kubespread.questions.question import Instead, asks
+from kubespread.questions.queue.deals import check_deals
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import groups_of

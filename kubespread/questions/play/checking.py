@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.errors import UsageError
-from kubespread.planner.world.applying import exists
-from kubespread.planner.world.editing import not_found
-from kubespread.planner.world.world import World
 from kubespread.questions.play.steps import Changes
 from kubespread.scenario.types import Named, Scenario, Step
 from kubespread.scenario.verbs import Apply, Rollback, Rollout
@@ -15,6 +12,9 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.verb import OfNodes, Verb
+from kubespread.world.events.applying import exists
+from kubespread.world.events.editing import not_found
+from kubespread.world.events.world import World
 
 
 def check(world: World, scenario: Scenario, changes: Changes, namespace: str) -> None:

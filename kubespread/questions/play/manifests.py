@@ -23,15 +23,15 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.world.deployments import rollout_of_cluster
-from kubespread.planner.world.editing import not_found
-from kubespread.planner.world.wanted import Wanted
-from kubespread.planner.world.world import World
 from kubespread.questions.play.steps import Applied
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.deployments import rollout_of_cluster
+from kubespread.world.events.editing import not_found
+from kubespread.world.events.world import World
+from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

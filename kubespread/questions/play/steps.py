@@ -13,19 +13,8 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
-from kubespread.planner.dealing import deals_worth, other_deals
-from kubespread.planner.world import pods as states
-from kubespread.planner.world.applying import apply_workload, rolled_back
-from kubespread.planner.world.editing import apply as edit
-from kubespread.planner.world.failing import restore
-from kubespread.planner.world.happenings import Happenings
-from kubespread.planner.world.owners import in_order
-from kubespread.planner.world.reporting import happened
-from kubespread.planner.world.under_way import resume
-from kubespread.planner.world.unmade import unmade
-from kubespread.planner.world.wanted import Wanted
-from kubespread.planner.world.world import World
 from kubespread.questions.play.report import PlayReport, StepReport
+from kubespread.questions.queue.deals import deals_worth, other_deals
 from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -35,6 +24,17 @@ from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb
+from kubespread.world.events.applying import apply_workload, rolled_back
+from kubespread.world.events.editing import apply as edit
+from kubespread.world.events.failing import restore
+from kubespread.world.events.unmade import unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import happened
+from kubespread.world.reporting.under_way import resume
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.happenings import Happenings
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,6 @@ import numpy as np
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.planner import kubectl
-from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.desired import desired_replicas
-from kubespread.planner.world.happenings import Happenings
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import preempted_pods, workload_of
-from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.decoding import read_policy
 from kubespread.questions.rebalance.descheduling import played
@@ -34,6 +27,7 @@ from kubespread.questions.rebalance.report import (
 )
 from kubespread.questions.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
+from kubespread.questions.remedies import kubectl
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -44,6 +38,12 @@ from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
+from kubespread.world.events.world import World
+from kubespread.world.reporting.asked import AskedWorkloads
+from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.reporting.happenings import preempted_pods, workload_of
+from kubespread.world.store.happenings import Happenings
+from kubespread.world.store.pod_book import key_of
 
 NOT_MODELLED = (
     "replacements that come up while others are evicted: each step waits for the one before",

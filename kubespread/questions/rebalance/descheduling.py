@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption.eviction import LET_THROUGH
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
-from kubespread.planner.world.happenings import EVICTED
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.descheduler.evicting import Cycle
 from kubespread.questions.rebalance.descheduler.plugin import choose
 from kubespread.questions.rebalance.descheduler.policy import Policy
 from kubespread.questions.rebalance.descheduler.view import View
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import EVICTED
+from kubespread.world.store.pod_book import key_of
 
 MAX_ROUNDS = 20
 NOT_MODELLED = (

@@ -13,8 +13,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.skew import minimum, skew_between
-from kubespread.planner.world.world import World
+from kubespread.reports.skew import minimum, skew_between
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
@@ -24,6 +23,7 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.world.events.world import World
 
 
 class Need(NamedTuple):

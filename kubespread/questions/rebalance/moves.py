@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import count
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.happenings import EVICTED, Happenings
-from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.goals import Goal, GoalsOf, Need
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.world.events.editing import apply
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import EVICTED, Happenings
+from kubespread.world.store.pod_book import PodKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner import kubectl
-from kubespread.planner.world.editing import scale
-from kubespread.planner.world.pod_book import key_of
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import MarkedPod, ScaleDown
+from kubespread.questions.remedies import kubectl
+from kubespread.world.events.editing import scale
+from kubespread.world.store.pod_book import key_of
 
 MAX_PLAYED = 20
 """For how many workloads scale-downs are played at most."""

@@ -10,10 +10,10 @@ from kubespread.kube.api.annotations import MIRROR_POD
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready, is_terminating
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.world import World
 from kubespread.questions.rebalance.goals import GoalsOf
 from kubespread.questions.rebalance.moves import Attempt
+from kubespread.world.events.world import World
+from kubespread.world.store.pod_book import PodKey, key_of
 
 MAX_TRIALS = 1_000
 """Evictions that are tried at most to prove that no plan is shorter."""

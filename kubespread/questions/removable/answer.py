@@ -15,23 +15,15 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.quantity import rounded
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.planner.room import PODS, free
-from kubespread.planner.skew import skew_now
-from kubespread.planner.world.draining import drain_plan
-from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.owners import in_order
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import workload_of
-from kubespread.planner.world.spread import constraints_on
-from kubespread.planner.world.store import not_modelled
-from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.playing import refusals, remove
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport, Together
+from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.skew import skew_now
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
@@ -39,6 +31,14 @@ from kubespread.scheduler.integers import wrapped
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
+from kubespread.world.events.draining import drain_plan
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.spread import constraints_on
+from kubespread.world.store.store import not_modelled
 
 NOT_MODELLED = (
     "autoscalers: none adds the nodes again, or removes them by rules of its own",

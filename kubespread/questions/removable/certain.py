@@ -17,8 +17,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.priority import priority_of
 from kubespread.kube.taint import cordoned
-from kubespread.planner.skew import skew_between
-from kubespread.planner.world.world import World
+from kubespread.reports.skew import skew_between
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
@@ -28,6 +27,7 @@ from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import Counted, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
+from kubespread.world.events.world import World
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 """Controllers that make another pod at once and of the same kind."""

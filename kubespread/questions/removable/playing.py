@@ -9,15 +9,15 @@ from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAG
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import cordoned
-from kubespread.planner.world.draining import drain
-from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.missing import Missing
-from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import unmade_pods, workload_of
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
 from kubespread.questions.removable.report import HeldBy, Hold
 from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.events.draining import drain
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import unmade_pods, workload_of
+from kubespread.world.reporting.missing import Missing
+from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.pod_book import PodKey
+from kubespread.world.store.waiting import Waiting
 
 _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
 

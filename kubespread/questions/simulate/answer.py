@@ -14,11 +14,10 @@ from kubespread.candidate.replicas import Desired, Growth, first_missing, growth
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.planner.dealing import check_deals
-from kubespread.planner.manner import MAX_RUNS, Manner, Ties
-from kubespread.planner.world.pod_book import key_of
 from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
+from kubespread.questions.queue.deals import check_deals
+from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -37,6 +36,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.world.store.pod_book import key_of
 
 G = TypeVar("G", bound=PodGiven)
 

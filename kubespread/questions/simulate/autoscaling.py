@@ -19,15 +19,15 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
-from kubespread.planner.autoscaling.autoscale import autoscale
-from kubespread.planner.world import pods as states
-from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.world import World
+from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.world import World
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.happenings import PREEMPTED
 
 GroupsGiven = str | Sequence[NodeGroup] | None
 """A file, or groups at hand; None for those that the cluster's own objects tell of."""

@@ -25,11 +25,11 @@ from kubespread.kube.pod_groups import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.planner.gangs.gang import Gang
-from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.resolving import Resolved
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import count_of
+from kubespread.world.store.pod_book import key_of
 
 _NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"
 _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubespread.planner import claims
-from kubespread.planner.entries import Entry, Outcome
-from kubespread.planner.gangs.gang import Asked, Gang
-from kubespread.planner.gangs.queueing import run_with_gangs
-from kubespread.planner.look_ahead import look_ahead
-from kubespread.planner.manner import Manner, Way
-from kubespread.planner.queue import run
+from kubespread.questions.gangs.gang import Asked, Gang
+from kubespread.questions.gangs.queueing import run_with_gangs
+from kubespread.questions.queue.entries import Entry, Outcome
+from kubespread.questions.queue.look_ahead import look_ahead
+from kubespread.questions.queue.manner import Manner, Way
+from kubespread.questions.queue.queue import run
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import (
     SimulateReport,
@@ -23,9 +22,10 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
+from kubespread.world.store import claims
 
 if TYPE_CHECKING:
-    from kubespread.planner.world.world import World
+    from kubespread.world.events.world import World
 
 
 def simulate(

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.claims import Replicas
-from kubespread.planner.entries import Outcome
-from kubespread.planner.gangs.gang import Gang
-from kubespread.planner.world.pod_book import PodKey
+from kubespread.questions.gangs.gang import Gang
+from kubespread.questions.queue.entries import Outcome
 from kubespread.reports.parts import Dealt, PreemptedPod
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.world.store.claims import Replicas
+from kubespread.world.store.pod_book import PodKey
 
 
 @dataclass(frozen=True, slots=True)

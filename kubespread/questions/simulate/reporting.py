@@ -12,14 +12,11 @@ import numpy as np
 
 from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner import claims
-from kubespread.planner.bars import bars
-from kubespread.planner.constraint_counts import domain_counts, preemption_report
-from kubespread.planner.entries import Outcome
-from kubespread.planner.honesty import not_modelled
-from kubespread.planner.manner import Manner, Way
-from kubespread.planner.skew import skew_now, skew_of
-from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.queue.entries import Outcome
+from kubespread.questions.queue.manner import Manner, Way
+from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import (
     DeletedReplica,
@@ -33,6 +30,7 @@ from kubespread.questions.simulate.report import (
     Sampling,
     SimulateReport,
 )
+from kubespread.reports.constraint_counts import domain_counts, preemption_report
 from kubespread.reports.gang import GangReport
 from kubespread.reports.parts import (
     ConstraintReport,
@@ -44,6 +42,7 @@ from kubespread.reports.parts import (
     PreemptionReport,
     SkewChange,
 )
+from kubespread.reports.skew import skew_now, skew_of
 from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -51,6 +50,7 @@ from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.sampling import SearchRules
+from kubespread.world.store import claims
 
 
 def report_of(

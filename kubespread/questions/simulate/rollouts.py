@@ -9,29 +9,29 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
-from kubespread.planner.constraint_counts import constraint_reports, domain_counts
-from kubespread.planner.dealing import deals_worth, other_deals
-from kubespread.planner.entries import Outcome
-from kubespread.planner.manner import Manner
-from kubespread.planner.skew import skew_now
-from kubespread.planner.world.applying import apply_workload
-from kubespread.planner.world.deployments import name_of
-from kubespread.planner.world.editing import scale
-from kubespread.planner.world.happenings import SCALED_DOWN
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import preempted_pods
-from kubespread.planner.world.wanted import Wanted
-from kubespread.planner.world.world import World
+from kubespread.questions.queue.deals import deals_worth, other_deals
+from kubespread.questions.queue.entries import Outcome
+from kubespread.questions.queue.manner import Manner
 from kubespread.questions.resolving import Resolved
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Played
 from kubespread.questions.worlds import world_of
+from kubespread.reports.constraint_counts import constraint_reports, domain_counts
 from kubespread.reports.parts import Dealt
+from kubespread.reports.skew import skew_now
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.world.events.applying import apply_workload
+from kubespread.world.events.deployments import name_of
+from kubespread.world.events.editing import scale
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import preempted_pods
+from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,6 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.desired import desired_replicas
-from kubespread.planner.world.failing import fail, remove_failed
-from kubespread.planner.world.happenings import LOST, PREEMPTED
-from kubespread.planner.world.missing import Missing
-from kubespread.planner.world.owners import in_order
-from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import node_evictions, preempted_pods
-from kubespread.planner.world.unmade import unmade
-from kubespread.planner.world.waiting import Waiting
-from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -30,6 +19,17 @@ from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import count_of
+from kubespread.world.events.failing import fail, remove_failed
+from kubespread.world.events.unmade import unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.asked import AskedWorkloads
+from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.reporting.happenings import node_evictions, preempted_pods
+from kubespread.world.reporting.missing import Missing
+from kubespread.world.store.happenings import LOST, PREEMPTED
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_book import PodKey
+from kubespread.world.store.waiting import Waiting
 
 NOT_MODELLED = (
     "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",

@@ -16,11 +16,6 @@ from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.planner.world.desired import desired_replicas
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.missing import Missing
-from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.world import World
 from kubespread.questions.question import asks
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -33,6 +28,11 @@ from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.editing import apply
+from kubespread.world.events.world import World
+from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.reporting.missing import Missing
+from kubespread.world.store.pod_book import PodKey
 
 _MAX_TRIED = 12
 

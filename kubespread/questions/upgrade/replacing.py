@@ -9,17 +9,17 @@ from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import cordoned, uncordoned
-from kubespread.planner.world.daemons import follow
-from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
-from kubespread.planner.world.happenings import EVICTED, PREEMPTED
-from kubespread.planner.world.missing import Missing
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import gone_pods, pending_pods, unmade_pods, workload_of
-from kubespread.planner.world.world import World
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.draining import DrainRefusedError, check_drain, drain
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import gone_pods, pending_pods, unmade_pods, workload_of
+from kubespread.world.reporting.missing import Missing
+from kubespread.world.store.happenings import EVICTED, PREEMPTED
+from kubespread.world.store.pod_book import key_of
 
 POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
 """What managed node pools drain with: pods without a controller are refused, as kubectl refuses them."""

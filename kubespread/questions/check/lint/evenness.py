@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kubespread.planner.skew import skew_between
 from kubespread.questions.check.lint.trial import Placed
+from kubespread.reports.skew import skew_between
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
 

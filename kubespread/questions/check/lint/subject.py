@@ -9,8 +9,8 @@ from kubespread.errors import Fault
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.claims import Replicas
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.world.store.claims import Replicas
 
 Place = tuple[int | None, int | None]
 """Line and column."""

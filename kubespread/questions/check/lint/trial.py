@@ -29,13 +29,11 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.planner.claims import Replica
-from kubespread.planner.constraint_counts import counted_constraints
-from kubespread.planner.entries import Entry, Outcome
-from kubespread.planner.queue import place
-from kubespread.planner.rehearsal import rehearse
-from kubespread.planner.world.pod_book import key_of
+from kubespread.questions.check.lint.rehearsal import rehearse
 from kubespread.questions.check.lint.subject import Subject
+from kubespread.questions.queue.entries import Entry, Outcome
+from kubespread.questions.queue.queue import place
+from kubespread.reports.constraint_counts import counted_constraints
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
@@ -47,6 +45,8 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.world.store.claims import Replica
+from kubespread.world.store.pod_book import key_of
 
 _MAX_REHEARSED = 100_000
 """Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.advise.candidates import FAMILIES
-from kubespread.planner.advise.change import Answer, Change
-from kubespread.planner.advise.edited_worlds import EditedWorlds
-from kubespread.planner.advise.families.cordons import uncordons
-from kubespread.planner.advise.families.evictions import evictions, waits
-from kubespread.planner.advise.families.labels import node_labels
-from kubespread.planner.advise.families.new_nodes import new_nodes
-from kubespread.planner.advise.families.taints import untaints
-from kubespread.planner.advise.search import Found, Trials, combined, search_least
-from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import workload_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
+from kubespread.questions.remedies.candidates import FAMILIES
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.families.cordons import uncordons
+from kubespread.questions.remedies.families.evictions import evictions, waits
+from kubespread.questions.remedies.families.labels import node_labels
+from kubespread.questions.remedies.families.new_nodes import new_nodes
+from kubespread.questions.remedies.families.taints import untaints
+from kubespread.questions.remedies.search import Found, Trials, combined, search_least
+from kubespread.questions.remedies.stuck import Stuck
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import short_key
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.pod_book import key_of
 
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
 """On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
-from kubespread.planner.skew import skew_between
+from kubespread.reports.skew import skew_between
 
 _INSERTION_SORTED = 12
 """Up to so many elements Go's sort is an insertion sort."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.near_keys import near_key
+from kubespread.questions.causes.near_keys import near_key
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import Found
 from kubespread.questions.check.lint.phrases import outcome

@@ -43,9 +43,9 @@ from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.planner.drained_node import Drained, drained, evictions_allowed
 from kubespread.questions.check.lint.budgets import others_protected, protecting
 from kubespread.questions.check.lint.case import Case, Declared
+from kubespread.questions.check.lint.drained_node import Drained, drained, evictions_allowed
 from kubespread.questions.check.lint.finding import Found
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import ClusterRule

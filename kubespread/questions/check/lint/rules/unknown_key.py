@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
-from kubespread.planner.near_keys import meant_key
+from kubespread.questions.causes.near_keys import meant_key
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import Found
 from kubespread.questions.check.lint.rule import Rule

@@ -1,1 +1,0 @@
-"""The questions kubespread answers, and the reports that answer them."""

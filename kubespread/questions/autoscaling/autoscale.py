@@ -1,0 +1,142 @@
+"""What an autoscaler adds for the pods of a world that wait, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
+from kubespread.node_groups.groups import Autoscaler, NodeGroup
+from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
+from kubespread.questions.autoscaling.least import Search, unfit
+from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
+from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
+from kubespread.reports.autoscaling import (
+    AutoscalingReport,
+    GroupVerdict,
+    NodeGroupState,
+    ScalingLoop,
+    UnhelpedPods,
+)
+from kubespread.wording import count_of
+from kubespread.world.events.daemon_sets import daemon_templates
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
+
+Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]
+
+_LOOPS: Mapping[Autoscaler, Loops] = {
+    Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.loops,
+    Autoscaler.KARPENTER: karpenter.loops,
+}
+_NAMES = {Autoscaler.CLUSTER_AUTOSCALER: "cluster-autoscaler", Autoscaler.KARPENTER: "karpenter"}
+_NOT_MODELLED = {
+    Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
+    Autoscaler.KARPENTER: karpenter.NOT_MODELLED,
+}
+
+
+def autoscale(
+    world: World, groups: Sequence[NodeGroup], kind: Autoscaler, *, searches: bool = True
+) -> AutoscalingReport:
+    """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
+
+    ``searches``: also find the fewest nodes that would have been enough. The nodes and pods that came are in the world
+    and its happenings. Raises UsageError for a template that is no node of the cluster.
+    """
+    world.settle()
+    daemons = [template for _, template in daemon_templates(world)]
+    zones = zone_groups(groups, world.living.nodes.objects, launches=kind is Autoscaler.KARPENTER)
+    pending = pod_groups(world)
+    search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches and pending else None
+    picked = [
+        group for group in zones if kind is Autoscaler.KARPENTER and group.group.template is None and group.room != 0
+    ]
+    notes = list(dict.fromkeys(_notes([group for group in zones if group.template or group not in picked], pending)))
+    loops = tuple(_LOOPS[kind](world, zones, daemons))
+    if loops and loops[-1].left >= loops[-1].pending:
+        notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
+    alone = () if search is None else search.per_group()
+    left = tuple(_unhelped(world, zones, daemons))
+    hopes = [[group for group in picked if _may_take(group, pods)] for pods in pod_groups(world)]
+    unknown = [group for group in picked if any(group in hope for hope in hopes)]
+    world.assume(_unknown(group) for group in unknown or [each for each in picked if not (left or each.template)])
+    return AutoscalingReport(
+        autoscaler=_NAMES[kind],
+        waiting=sum(map(len, pending)),
+        loops=loops,
+        groups=tuple(map(_state, zones)),
+        pending=left,
+        unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
+        least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
+        least_per_group=alone,
+        notes=tuple(notes),
+        not_modelled=_NOT_MODELLED[kind],
+    )
+
+
+def _state(group: ZoneGroup) -> NodeGroupState:
+    return NodeGroupState(
+        group=group.name,
+        zone=group.zone,
+        made_of=group.made_of,
+        minimum=group.group.minimum,
+        maximum=group.group.maximum,
+        before=None if group.is_unknown else group.before,
+        added=len(group.added),
+    )
+
+
+def _may_take(group: ZoneGroup, pods: PodGroup) -> bool:
+    """Whether some machine of a group may take the pods, by the taints and labels that all its nodes have."""
+    spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
+    labels = {**zone, **group.group.labels}
+    is_tolerated = not untolerated(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+    return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
+
+
+def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
+    """What is known against a group of which nothing else is."""
+    is_closed = group.template is None and not _may_take(group, pods)
+    return "all its nodes have a taint, a label or a zone that keeps the pod off" if is_closed else None
+
+
+def _unknown(group: ZoneGroup) -> str:
+    """Of a group whose machines are picked from types that the cluster does not tell."""
+    said = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
+    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {said}"
+
+
+def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
+    for pods in pod_groups(world):
+        reasons = ((group, _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods])) for group in groups)
+        yield UnhelpedPods(
+            workload=workload_of(world, pods.waiting[0].pod),
+            pods=tuple(NamespacedName.of(each.pod) for each in pods.waiting),
+            message=world.message(pods.waiting[0]),
+            groups=tuple(
+                GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")
+                for group, reason in reasons
+            ),
+        )
+
+
+def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator[str]:
+    keys = dict.fromkeys(
+        each.topology_key
+        for pods in pending
+        for each in pods.pod.spec.topology_spread_constraints
+        if each.when_unsatisfiable == DO_NOT_SCHEDULE
+    )
+    for group in groups:
+        if group.template is None:
+            yield f"{group.name}: it has no good node and no template, so it does not grow"
+            continue
+        if lacking := [key for key in keys if key not in group.template.metadata.labels]:
+            yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
+        if group.before < group.group.minimum:
+            are = "is" if group.before == 1 else "are"
+            said = f"{count_of(group.before, 'node')} {are} fewer than min {group.group.minimum}"
+            yield f"{group.name}: {said}, but no autoscaler adds nodes for that alone"

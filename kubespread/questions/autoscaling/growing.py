@@ -1,0 +1,93 @@
+"""A cluster that gets nodes one by one in a simulation: nothing of it happens in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubespread.controllers.daemonset import pinned_to, should_run
+from kubespread.kube.api.core import Node, Pod
+from kubespread.questions.autoscaling.pending import PodGroup
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Choice
+from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
+from kubespread.world.store.living_cluster import Applicant, LivingCluster
+
+
+class GrowingCluster:
+    """Nodes come with the pods of their DaemonSets on them; filters alone decide who fits, as autoscalers have it."""
+
+    def __init__(self, cluster: Cluster, daemons: Sequence[Pod]) -> None:
+        """``daemons`` are the pods of all DaemonSets, not pinned to any node."""
+        self._daemons = daemons
+        self._living = LivingCluster(cluster)
+        self._applicants: dict[int, tuple[Pod, Applicant]] = {}
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+        return len(self._living.nodes)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._living.cluster
+
+    def add(self, node: Node) -> int:
+        """Its position; the others keep theirs."""
+        cluster = self._living.cluster.after(Change(added=[node]))
+        position = len(cluster) - 1
+        here = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
+        if here:
+            cluster = cluster.after(Change(come=[(pod, position) for pod in here]))
+        self._living = LivingCluster(cluster)
+        self._applicants.clear()
+        return position
+
+    def fitting(self, pod: Pod, plugins: Framework) -> Mask:
+        """The nodes that all filters let pass."""
+        try:
+            return self._applicant(pod, plugins).placing().feasible()
+        except SchedulingError:
+            return np.zeros(len(self), dtype=np.bool_)
+
+    def verdict(self, pod: Pod, plugins: Framework, node: int) -> Status:
+        """What the first filter that rejects the node says."""
+        try:
+            return self._applicant(pod, plugins).placing().evaluation().verdict(node)
+        except SchedulingError as error:
+            return Status(Code.ERROR, (str(error),))
+
+    def room(self, pod: Pod, plugins: Framework, copies: int) -> Counts:
+        """How many copies, ``copies`` at most, each node could hold if topology domains did not matter."""
+        try:
+            return self._applicant(pod, plugins).placing().room(copies)
+        except SchedulingError:
+            return np.zeros(len(self), dtype=np.int64)
+
+    def place(self, pod: Pod, plugins: Framework, node: int) -> None:
+        """A copy of the pod runs on a node that `fitting` named."""
+        applicant = self._applicant(pod, plugins)
+        applicant.placing()
+        applicant.take(Choice(node, 0, 1))
+
+    def _applicant(self, pod: Pod, plugins: Framework) -> Applicant:
+        known = self._applicants.get(id(pod))
+        if known is None:
+            known = self._applicants[id(pod)] = pod, Applicant(self._living, pod, plugins)
+        return known[1]
+
+
+def verdict_on(cluster: Cluster, daemons: Sequence[Pod], node: Node, group: PodGroup) -> Status:
+    """What is said of a pod of ``group`` on ``node``, were it there with nothing but the pods of its DaemonSets."""
+    growing = GrowingCluster(cluster, daemons)
+    return growing.verdict(group.pod, group.plugins, growing.add(node))
+
+
+def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:
+    """Those of ``groups`` of which a pod passes all filters on ``node``, were it there."""
+    growing = GrowingCluster(cluster, daemons)
+    position = growing.add(node)
+    return [group for group in groups if growing.verdict(group.pod, group.plugins, position) == SUCCESS]

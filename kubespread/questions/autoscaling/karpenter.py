@@ -1,0 +1,182 @@
+"""Karpenter, round by round: pods one after another onto nodes that are there, that were just thought of, or new ones;
+then the new nodes are launched and kube-scheduler places who waits.
+
+Source of the rules: Karpenter core v1.14, outlined. Where it chooses at random the name that comes first is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.taint import PREFER_NO_SCHEDULE, untolerated
+from kubespread.questions.autoscaling import scaling_up
+from kubespread.questions.autoscaling.growing import GrowingCluster
+from kubespread.questions.autoscaling.pending import PodGroup
+from kubespread.questions.autoscaling.possible_domains import Spread, spreads
+from kubespread.questions.autoscaling.preferences import Stage, stages
+from kubespread.questions.autoscaling.scaling_up import Decision
+from kubespread.questions.autoscaling.templates import ZoneGroup
+from kubespread.reports.autoscaling import ScalingLoop
+from kubespread.scheduler.cluster.amounts import requested
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.world.events.world import World
+from kubespread.world.store.waiting import Waiting
+
+_PREFERRED_AWAY = frozenset({PREFER_NO_SCHEDULE})
+NOT_MODELLED = (
+    "karpenter: the choice of instance types and their prices (a new node is like the template of its pool), zones of "
+    "nodes that no constraint asks for (the first by name), reserved and spot capacity, batching, consolidation",
+)
+
+
+def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
+    """Let the world grow until nothing waits, no pool helps, or nodes that came helped nobody."""
+
+    def decide(pending: Sequence[PodGroup]) -> Decision | None:
+        round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
+        round_.place(pending)
+        if not round_.launched:
+            return None
+        return Decision([(group, round_.launched[group.name]) for group in groups], round_.placed, round_.why)
+
+    return scaling_up.loops(world, decide)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Pods that are alike, with all they prefer in stages, and the filters that judge them here."""
+
+    group: PodGroup
+    plugins: Framework
+    stages: tuple[Stage, ...]
+
+
+class _Round:
+    """One round of Karpenter's scheduling."""
+
+    def __init__(self, growing: GrowingCluster, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> None:
+        self._growing, self._daemons = growing, daemons
+        self._there = len(growing)
+        able = [group for group in groups if group.template is not None]
+        self._groups = sorted(able, key=lambda group: (-group.group.weight, group.name))
+        self._templates = [group.trial() for group in self._groups]
+        self._pods_on: Counter[int] = Counter()
+        """Of the nodes that were thought of in this round."""
+        self.launched: Counter[str] = Counter()
+        """New nodes by the name of their group."""
+        self.placed = 0
+        self.why: str | None = None
+
+    def place(self, pending: Sequence[PodGroup]) -> None:
+        """Place all that find room; who finds none is tried again after the others, until nobody does."""
+        waiting = _in_order([(_asked(group), each) for group in pending for each in group.waiting])
+        while waiting:
+            left, stuck = list[tuple[_Asked, Waiting]](), set[int]()
+            for asked, each in waiting:
+                if id(asked) not in stuck and self._place(asked):
+                    self.placed += 1
+                    stuck.clear()
+                else:
+                    stuck.add(id(asked))
+                    left.append((asked, each))
+            if len(left) == len(waiting):
+                self.why = self._reason(left[0][0])
+                return
+            waiting = left
+
+    def _place(self, asked: _Asked) -> bool:
+        for stage in asked.stages:
+            spread = spreads(self._growing.cluster, stage.strict, self._templates)
+            node = self._among_nodes(asked, stage.pod, spread)
+            if node is None:
+                node = self._new_node(asked, stage.pod, spread)
+            if node is not None:
+                self._growing.place(asked.group.pod, asked.plugins, node)
+                if node >= self._there:
+                    self._pods_on[node] += 1
+                return True
+        return False
+
+    def _among_nodes(self, asked: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+        """Of the nodes that are there the first by name, else of those thought of the one with the fewest pods."""
+        fitting = self._growing.fitting(pod, asked.plugins)
+        for each in spread:
+            fitting = fitting & each.nodes(self._growing.cluster)
+        positions = np.flatnonzero(fitting).tolist()
+        names = self._growing.cluster.nodes.names
+        return min(positions, key=lambda node: (node >= self._there, self._pods_on[node], names[node]), default=None)
+
+    def _new_node(self, asked: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+        """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
+        tried: dict[str, list[tuple[tuple[int, ...], ZoneGroup]]] = {}
+        for group, template in zip(self._groups, self._templates, strict=True):
+            labels = template.metadata.labels
+            domains = [(each, labels.get(each.key)) for each in spread if each.key in labels]
+            if len(domains) == len(spread) and all(each.admits(domain) for each, domain in domains):
+                fullness = tuple(each.counts[domain or ""] for each, domain in domains)
+                tried.setdefault(group.group.name, []).append((fullness, group))
+        for choices in tried.values():
+            for _, group in sorted(choices, key=lambda choice: (choice[0], choice[1].name)):
+                if self._has_room(group) and self._takes(group, asked, pod):
+                    self.launched[group.name] += 1
+                    return self._growing.add(group.trial(self.launched[group.name]))
+        return None
+
+    def _has_room(self, group: ZoneGroup) -> bool:
+        room, limit = group.room, group.pool_limit
+        pool = [each for each in self._groups if each.group.name == group.group.name]
+        in_pool = sum(each.size + self.launched[each.name] for each in pool)
+        return (room is None or room > self.launched[group.name]) and (limit is None or in_pool < limit)
+
+    def _takes(self, group: ZoneGroup, asked: _Asked, pod: Pod) -> bool:
+        trial = group.trial()
+        if untolerated(trial.spec.taints, pod.spec.tolerations, _PREFERRED_AWAY):
+            return False
+        growing = GrowingCluster(self._growing.cluster, self._daemons)
+        node = growing.add(trial)
+        return bool(growing.fitting(pod, asked.plugins)[node])
+
+    def _reason(self, asked: _Asked) -> str:
+        """What keeps a pod that found nothing away from the pools, once it prefers nothing any more."""
+        spread = spreads(self._growing.cluster, asked.stages[-1].strict, self._templates)
+        for each in spread:
+            domains = [template.metadata.labels.get(each.key) for template in self._templates]
+            if not any(map(each.admits, domains)):
+                counts = ", ".join(f"{domain} {count}" for domain, count in sorted(each.counts.items()))
+                return f"no pool makes nodes in a domain of {each.key} that the pod may go to ({counts})"
+        full = [group.name for group in self._groups if not self._has_room(group)]
+        return f"{', '.join(full)} may have no more nodes" if full else "no node that a pool makes has room for the pod"
+
+
+def _asked(group: PodGroup) -> _Asked:
+    """Spreading is judged by Karpenter's own rules, all else by the filters of the profile."""
+    plugins = group.plugins
+    without = replace(
+        plugins,
+        filters=[each for each in plugins.filters if each.name != PodTopologySpread.name],
+        pre_filters=[each for each in plugins.pre_filters if each.name != PodTopologySpread.name],
+        scores=(),
+    )
+    return _Asked(group, without, tuple(stages(group.pod)))
+
+
+def _in_order(waiting: Sequence[tuple[_Asked, Waiting]]) -> list[tuple[_Asked, Waiting]]:
+    """By cpu, then memory, the most first; then the oldest, then by name."""
+
+    def key(entry: tuple[_Asked, Waiting]) -> tuple[int, int, str, str, str]:
+        asked, meta = requested(entry[0].group.pod)[0], entry[1].pod.metadata
+        return (
+            -asked.get("cpu", 0),
+            -asked.get("memory", 0),
+            meta.creation_timestamp,
+            meta.uid or meta.namespace,
+            meta.name,
+        )
+
+    return sorted(waiting, key=key)

@@ -1,0 +1,59 @@
+"""Pods that wait for a node, as autoscalers look at them: those that are alike together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.scheduler.cluster.amounts import allocatable, requested
+from kubespread.scheduler.framework import Framework
+from kubespread.world.events.world import World
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    """Pods of one controller with the same labels and spec: what is true of one is true of all."""
+
+    plugins: Framework
+    waiting: list[Waiting] = field(default_factory=list)
+
+    @property
+    def pod(self) -> Pod:
+        """One for all of them."""
+        return self.waiting[0].template
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+
+def pod_groups(world: World) -> list[PodGroup]:
+    """Those that an autoscaler looks at, in the order they came: kube-scheduler found no node for them."""
+    groups: dict[tuple[WorkloadName | PodKey, bytes], PodGroup] = {}
+    known: dict[int, bytes] = {}
+    for each in world.waiting:
+        scheduled = world.surroundings.scheduler_of(each.pod)
+        if each.pod.spec.scheduling_gates or scheduled is None:
+            continue
+        template = id(each.template)
+        if template not in known:
+            known[template] = msgspec.json.encode((each.pod.metadata.labels, each.pod.spec))
+        key = world.book.owner_of(each.pod) or key_of(each.pod), known[template]
+        groups.setdefault(key, PodGroup(scheduled[1])).waiting.append(each)
+    return list(groups.values())
+
+
+def largest_first(groups: Iterable[PodGroup], node: Node) -> list[PodGroup]:
+    """By what share of ``node`` a pod takes, in cpu and memory together."""
+    offered = allocatable(node)
+
+    def share(group: PodGroup) -> float:
+        asked, _ = requested(group.pod)
+        return sum(asked.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
+
+    return sorted(groups, key=share, reverse=True)

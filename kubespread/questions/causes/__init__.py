@@ -1,0 +1,1 @@
+"""Why pods fit nowhere, and what is not modeled, in sentences."""

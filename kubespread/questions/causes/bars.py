@@ -1,0 +1,294 @@
+"""What bars a pod that fits nowhere, as one sentence, when one thing does.
+
+One thing bars the pod when it rejects every node, or when it is a constraint without which a node would fit: then the
+domains that it leaves and what is wrong with the nodes there are the whole answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubespread.kube.api.unknown_fields import did_you_mean
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.well_known import CORDON_TAINT_KEY
+from kubespread.questions.causes.near_keys import near_key
+from kubespread.questions.causes.node_bars import SELECTION, complaint, listed, named, selected_nowhere, selection
+from kubespread.reports.parts import letter
+from kubespread.reports.reason_words import ReasonWords, words_of
+from kubespread.scheduler.cluster.labels import Mask, distinct
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.taint_toleration import TaintToleration
+from kubespread.wording import short_key
+
+_MAX_DOMAINS = 3
+_MAX_CAUSES = 3
+_UNLISTED = "node(s) didn't satisfy plugin(s)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Barring:
+    """A hard constraint, and the nodes it rejects."""
+
+    letter: str
+    position: int
+    """Among the constraints that the pod declares."""
+    counted: HardConstraint
+    rejected: Mask
+
+    @property
+    def limit(self) -> str:
+        """``zone ≤ 1``."""
+        return f"{short_key(self.counted.constraint.topology_key)} ≤ {self.counted.constraint.max_skew}"
+
+    def said_of(self, count: int, nodes: str) -> str:
+        return f"{self.letter} rejects {nodes}"
+
+    def complaint(self, node: int) -> str:
+        """What is wrong with one node."""
+        if not self.counted.column.present[node]:
+            return f"has no {short_key(self.counted.constraint.topology_key)} label"
+        return f"is over {self.limit}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failing:
+    """What nodes lack or have, whatever the constraints say."""
+
+    words: ReasonWords
+    rejected: Mask
+
+    def said_of(self, count: int, nodes: str) -> str:
+        return f"{nodes} {self.words.said_of(count)}"
+
+
+BarringReason = Barring | Failing
+
+
+def bars(evaluation: Evaluation) -> str | None:
+    """``A lets it only into eu-west-1b; there all 4 nodes are cordoned``, constraints by their letter.
+
+    None for a pod that fits somewhere, and where different things bar it on different nodes.
+    """
+    if not len(evaluation.cluster) or evaluation.error or evaluation.rejection or evaluation.feasible.any():
+        return None
+    constraints = barring_constraints(evaluation)
+    reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
+    if everywhere := [each for each in reasons if each.rejected.all()]:
+        return _everywhere(evaluation, everywhere, reasons)
+    confined = _confined(evaluation, constraints, reasons)
+    selecting = selection_of(reasons)
+    if selecting is None or (confined is not None and confined.left < _left(selecting)):
+        return None if confined is None else confined.said
+    return left_by_selection(evaluation, reasons, selecting)
+
+
+def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
+    """What the pod's node selector and node affinity leave out, where they do."""
+    return next((each for each in reasons if isinstance(each, Failing) and each.words is SELECTION), None)
+
+
+def _left(reason: BarringReason) -> int:
+    return int(np.count_nonzero(~reason.rejected))
+
+
+def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
+    """``no node has disk=ssd (nodeSelector)``, ``both nodes lack cpu and lack memory``; and what else is wrong where
+    that is not all that is wrong with any node.
+    """
+    said = [_nowhere(each, evaluation.cluster.nodes) for each in everywhere if isinstance(each, Barring)]
+    count, nodes = _nodes(everywhere[0].rejected, everywhere=True)
+    failing = [each.words for each in everywhere if isinstance(each, Failing)]
+    if SELECTION in failing:
+        said.append(selected_nowhere(evaluation))
+    if others := [words.said_of(count) for words in failing if words is not SELECTION]:
+        said.append(f"{nodes} {listed(others)}")
+    if not rejected_only_by(reasons, everywhere).any():
+        said.append(_wrong([each for each in reasons if each not in everywhere], everywhere[0].rejected))
+    return "; ".join(said)
+
+
+def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], selecting: Failing) -> str:
+    """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
+    left, others = ~selecting.rejected, [each for each in reasons if each is not selecting]
+    names, count = named(evaluation, left), _left(selecting)
+    what = selection(evaluation.pod)
+    if count == 1:
+        (node,) = np.flatnonzero(left).tolist()
+        wrong = (_complaint(evaluation, each, node) for each in others if each.rejected[node])
+        return f"{what} leaves only {names}, which {listed(list(wrong))}"
+    where = f"only {names}" if names is not None else f"{count:,} of {len(evaluation.cluster):,} nodes"
+    return f"{what} leaves {where}; there {_wrong(others, left)}"
+
+
+def _complaint(evaluation: Evaluation, reason: BarringReason, node: int) -> str:
+    if isinstance(reason, Barring):
+        return reason.complaint(node)
+    return complaint(evaluation, reason.words, node)
+
+
+def barring_constraints(evaluation: Evaluation) -> list[Barring]:
+    state = evaluation.states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState) or PodTopologySpread.name not in evaluation.verdicts:
+        return []
+    positions = (place for place, each in enumerate(state.declared.constraints) if each.is_hard)
+    return [
+        Barring(letter(position), position, counted, counted.judged(None) != 0)
+        for position, counted in zip(positions, state.hard, strict=True)
+    ]
+
+
+def failings(evaluation: Evaluation) -> list[Failing]:
+    """Every cause beside the constraints, with all nodes that any plugin rejects for it."""
+    rejected: dict[ReasonWords, Mask] = {}
+    if not evaluation.included.all():
+        rejected[words_of(_UNLISTED)] = ~evaluation.included
+    for plugin, verdicts in evaluation.verdicts.items():
+        if plugin == PodTopologySpread.name:
+            continue
+        of_cordon = _of_cordon(evaluation) if plugin == TaintToleration.name else None
+        for which, status in enumerate(verdicts.table, start=1):
+            nodes = verdicts.which == which
+            if of_cordon is not None:
+                nodes &= ~of_cordon
+            for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():
+                rejected[words] = rejected[words] | nodes if words in rejected else nodes
+    return [Failing(words, nodes) for words, nodes in rejected.items()]
+
+
+def _of_cordon(evaluation: Evaluation) -> Mask | None:
+    """Nodes whose only taints that the pod does not tolerate are those of the cordon that rejects it anyway."""
+    cordoned = evaluation.verdicts.get(NodeUnschedulable.name)
+    if cordoned is None:
+        return None
+    tolerations = evaluation.pod.spec.tolerations
+    nodes = evaluation.cluster.nodes
+    foreign = [
+        sum(taint.key != CORDON_TAINT_KEY for taint in untolerated(taints, tolerations, DO_NOT_SCHEDULE_EFFECTS))
+        for taints in nodes.taint_lists
+    ]
+    is_alone: Mask = nodes.per_taint_list(foreign) == 0
+    return is_alone & ~cordoned.passes
+
+
+@dataclass(frozen=True, slots=True)
+class _Confined:
+    """Where a constraint lets the pod, and what is wrong there."""
+
+    said: str
+    left: int
+    """How many nodes."""
+
+
+def _confined(
+    evaluation: Evaluation, constraints: Sequence[Barring], reasons: Sequence[BarringReason]
+) -> _Confined | None:
+    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
+
+    Also one without which none would, if a single thing is wrong with some node that it leaves and with all of them.
+    """
+    alone = {each.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, each))) for each in constraints}
+    confining = max(constraints, key=lambda each: alone[each.letter], default=None)
+    if confining is None:
+        return None
+    if not alone[confining.letter]:
+        confining = next((each for each in constraints if _leaves_one_thing(reasons, each)), None)
+    if confining is None:
+        return None
+    left = ~confining.rejected
+    said = f"{confining.letter} lets it only into {_domains(confining.counted, left)}; there {_wrong(reasons, left)}"
+    return _Confined(said, _left(confining))
+
+
+def _wrong(reasons: Sequence[BarringReason], left: Mask) -> str:
+    """What is wrong with nodes; what all of them suffer from leaves nothing else to say."""
+    wrong = [(each, there) for each in reasons if (there := each.rejected & left).any()]
+    of_all = [(each, there) for each, there in wrong if (there == left).all()]
+    return _listed(
+        [each.said_of(*_nodes(there, everywhere=bool(of_all))) for each, there in sorted(of_all or wrong, key=_few)]
+    )
+
+
+def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], reason: BarringReason) -> Mask:
+    """The nodes that fit the pod without one thing. A constraint is taken from the pod, and the engine asked again:
+    which nodes the others count depends on it.
+    """
+    if not isinstance(reason, Barring) or reason.counted.constraint.source != "pod":
+        return rejected_only_by(reasons, [reason])
+    spec = evaluation.pod.spec
+    constraints = [each for place, each in enumerate(spec.topology_spread_constraints) if place != reason.position]
+    pod = replace(evaluation.pod, spec=replace(spec, topology_spread_constraints=constraints))
+    try:
+        return evaluate(evaluation.prepared.framework, evaluation.cluster, pod).feasible
+    except SchedulingError:
+        return np.zeros_like(reason.rejected)
+
+
+def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
+    """The nodes that nothing but ``some`` of the reasons rejects."""
+    rejected: Mask = np.logical_or.reduce([each.rejected for each in some])
+    for each in reasons:
+        if each not in some:
+            rejected &= ~each.rejected
+    return rejected
+
+
+def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> bool:
+    left = ~confining.rejected
+    return any(
+        each is not confining
+        and bool((each.rejected | ~left).all())
+        and bool((rejected_only_by(reasons, [each]) & left).any())
+        for each in reasons
+    )
+
+
+def _few(wrong: tuple[BarringReason, Mask]) -> int:
+    """What most nodes suffer from comes first."""
+    return -int(np.count_nonzero(wrong[1]))
+
+
+def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
+    """How many nodes, and the words for them."""
+    count = int(np.count_nonzero(rejected))
+    if everywhere:
+        return count, {1: "the only node", 2: "both nodes"}.get(count, f"all {count} nodes")
+    return count, f"{count} node{'' if count == 1 else 's'}"
+
+
+def _listed(said: Sequence[str]) -> str:
+    more = len(said) - _MAX_CAUSES
+    listed = ", ".join(said[:_MAX_CAUSES])
+    return f"{listed}, and {more} more reason{'' if more == 1 else 's'}" if more > 0 else listed
+
+
+def _domains(counted: HardConstraint, left: Mask) -> str:
+    column = counted.column
+    names = sorted({column.values[code] or '""' for code in distinct(column.codes[left])})
+    if len(names) > _MAX_DOMAINS:
+        return f"{len(names)} of {len(column.values)} domains"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _nowhere(barring: Barring, nodes: Nodes) -> str:
+    constraint, column = barring.counted.constraint, barring.counted.column
+    if not column.present.any():
+        meant = did_you_mean(near_key(constraint.topology_key, nodes))
+        return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}{meant}"
+    domains = int(np.count_nonzero(barring.counted.is_domain))
+    if constraint.min_domains is not None and domains < constraint.min_domains:
+        there = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
+        return (
+            f"{barring.letter} lets it in nowhere: {there}, fewer than minDomains {constraint.min_domains}, so the "
+            "minimum is 0"
+        )
+    return f"{barring.letter} lets it in nowhere"

@@ -1,0 +1,179 @@
+"""What is placed together in a queue with gangs: one workload alone, the gangs of a what-if, members of a PodGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from kubespread.kube.priority import priority_of
+from kubespread.questions.gangs.attempting import Choosing, attempt
+from kubespread.questions.gangs.gang import Attempt, Gang
+from kubespread.questions.gangs.reporting import Tried, gang_report
+from kubespread.questions.queue.entries import MAX_REPLICAS, Entry, Outcome
+from kubespread.questions.queue.queue import run
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.world.store.claims import Replica, Replicas
+
+
+class Unit:
+    """Workloads that are placed together."""
+
+    def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
+        """``positions`` are those of the entries among all that are asked about."""
+        self.positions, self.entries = positions, entries
+        self.outcomes = [Outcome(entry.count) for entry in entries]
+        """What is bound of each."""
+
+    @property
+    def priority(self) -> int:
+        return max(priority_of(entry.pod) for entry in self.entries)
+
+    @property
+    def count(self) -> int:
+        """How many pods are placed so far."""
+        return sum(len(outcome.choices) for outcome in self.outcomes)
+
+    @property
+    def lacks_some(self) -> bool:
+        """Whether some pod has no node yet."""
+        pairs = zip(self.entries, self.outcomes, strict=True)
+        return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        """The cluster with what can be bound now."""
+        raise NotImplementedError
+
+    def tell(self, place: int) -> None:
+        """Complete the outcome of the entry at ``place``: why some of it is pending, and what became of its gang."""
+        raise NotImplementedError
+
+    def _rest(self) -> list[Entry]:
+        """What is not placed yet of each."""
+        return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
+
+    def _bind(self, outcomes: Sequence[Outcome]) -> None:
+        for bound, outcome in zip(self.outcomes, outcomes, strict=True):
+            bound.choices += outcome.choices
+            bound.before = outcome.before if bound.before is None else bound.before
+
+
+class SingleWorkload(Unit):
+    """Pods that are placed one at a time, whoever else is."""
+
+    _last: Outcome
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        outcomes, cluster = run(cluster, self._rest(), choosing.break_tie)
+        self._bind(outcomes)
+        (self._last,) = outcomes
+        return cluster
+
+    def tell(self, place: int) -> None:
+        bound, last = self.outcomes[place], self._last
+        bound.stopped, bound.stuck, bound.unplaced = last.stopped, last.stuck, last.unplaced
+        if self.entries[place].per_node:
+            bound.wanted = last.wanted if last.wanted is None else last.wanted + len(bound.choices) - len(last.choices)
+
+
+class _Gang(Unit):
+    """Workloads whose pods are bound together or not at all."""
+
+    def __init__(self, positions: Sequence[int], entries: Sequence[Entry], gang: Gang) -> None:
+        super().__init__(positions, entries)
+        self.gang = gang
+        self._placed: list[Attempt] = []
+        """The gangs that are."""
+        self._stuck: Tried | None = None
+        """The one that does not fit."""
+
+    def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, choosing: Choosing) -> Cluster | None:
+        """The cluster with the gang on it, None when it does not fit."""
+        tried = attempt(cluster, members, gang, choosing)
+        if not tried.fits:
+            self._stuck = Tried(cluster, members, gang, tried)
+            return None
+        self._stuck = None
+        self._placed.append(tried)
+        self._bind(tried.outcomes)
+        return tried.cluster
+
+    def tell(self, place: int) -> None:
+        bound = self.outcomes[place]
+        if self._stuck is not None:
+            last = self._stuck.attempt.outcomes[place]
+            others = (outcome.stopped for outcome in self._stuck.attempt.outcomes if outcome.stopped is not None)
+            bound.stuck = True
+            bound.stopped = last.stopped or self.gang.permit or next(others, None)
+            bound.unplaced = None if self.gang.topology_key else last.unplaced
+        elif self._refused:
+            bound.stuck, bound.stopped = True, self._refused
+        elif self._placed and self._placed[-1].outcomes[place].stopped is not None:
+            # More members than have to be scheduled.
+            last = self._placed[-1].outcomes[place]
+            bound.stuck, bound.stopped, bound.unplaced = last.stuck, last.stopped, last.unplaced
+        bound.gang = gang_report(self.gang, self.entries, self._placed, self._stuck, place)
+
+    @property
+    def _refused(self) -> str:
+        """What is said to pods that are not tried."""
+        return self.gang.fault
+
+
+class WhatIfGangs(_Gang):
+    """One workload as gangs of one size, one after another."""
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        while not self.gang.fault and (members := self._next()):
+            after = self._attempt(cluster, members, self._as_it_stands, choosing)
+            if after is None:
+                break
+            cluster = after
+        return cluster
+
+    @property
+    def _as_it_stands(self) -> Gang:
+        """Replicas that run are members of the first."""
+        return replace(self.gang, scheduled=0, domain=None) if self._placed else self.gang
+
+    def _next(self) -> Sequence[Entry]:
+        """The members of the next gang; none where too few are left."""
+        (entry,), needed = self._rest(), self._as_it_stands.needed
+        left = MAX_REPLICAS if entry.count is None else entry.count
+        return [replace(entry, count=needed)] if 0 < needed <= left else []
+
+    @property
+    def _refused(self) -> str:
+        return self.gang.fault or (self.gang.refusal if self.lacks_some else "")
+
+
+class PodGroupMembers(_Gang):
+    """All workloads whose pods are of one PodGroup. Once enough are scheduled, the others follow as they can."""
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        if self.gang.fault or (self._placed and not self.lacks_some):
+            return cluster
+        chosen = self._placed[-1].chosen if self._placed else self.gang.domain
+        gang = replace(self.gang, scheduled=self.gang.scheduled + self.count, domain=chosen)
+        after = self._attempt(cluster, self._rest(), gang, choosing)
+        return cluster if after is None else after
+
+
+def _further(entry: Entry, outcome: Outcome) -> Entry:
+    """The copies after those that are placed."""
+    done = len(outcome.choices)
+    if not done:
+        return entry
+    return replace(
+        entry,
+        count=None if entry.count is None else entry.count - done,
+        replicas=None if entry.replicas is None else _after(entry.replicas, done),
+        running_on=entry.running_on | {choice.node for choice in outcome.choices},
+    )
+
+
+def _after(replicas: Replicas, done: int) -> Replicas:
+    def further() -> Iterator[Replica]:
+        return islice(replicas(), done, None)
+
+    return further

@@ -1,0 +1,1 @@
+"""Pods of one or several workloads placed in one queue."""

@@ -1,0 +1,110 @@
+"""One queue over one living cluster: the pods of several workloads placed in kube-scheduler's order, each seeing those
+before it.
+
+Pods wait by priority, then by time. A workload's pods are created together, so they stand together, workload after
+workload in the order given; ``in_turn`` has them created one of each, round and round. A pod that fits nowhere waits,
+and is tried again when something has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kubespread.kube.priority import priority_of
+from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Waiting, waiting_for
+from kubespread.questions.queue.preemption import Preemptions
+from kubespread.scheduler.batching import Batch
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.placing import Tiebreaker, first_in_heap
+from kubespread.scheduler.sampling import Search
+from kubespread.world.store.living_cluster import LivingCluster
+
+if TYPE_CHECKING:
+    from kubespread.world.events.world import World
+
+_NOW_AND_THEN = 200
+
+
+def run(
+    cluster: Cluster,
+    entries: Sequence[Entry],
+    break_tie: Tiebreaker,
+    *,
+    search: Search | None = None,
+    in_turn: bool = False,
+    again: bool = True,
+    on_progress: Callable[[int], None] | None = None,
+    make_world: Callable[[], World] | None = None,
+) -> tuple[list[Outcome], Cluster]:
+    """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
+    cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
+    ``again``: pods that fit nowhere are tried again once others are placed. ``make_world`` makes the world of
+    ``cluster`` for entries that push others away.
+    """
+    living = LivingCluster(cluster)
+    preemptions = None if make_world is None else Preemptions(living, make_world)
+    batch = Batch() if break_tie is first_in_heap else None
+    waiting = waiting_for(living, entries, Cycles(search or Search(samples=False), batch, preemptions))
+    if preemptions is not None:
+        preemptions.on_lost = {key: each.lose for each in waiting for key in each.entry.own}
+    _place_all(waiting, break_tie, in_turn=in_turn, again=again, on_progress=on_progress)
+    for each in waiting:
+        each.conclude()
+    return [each.outcome for each in waiting], living.cluster
+
+
+def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
+    """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
+    waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
+    _place_all(waiting, break_tie)
+    for each in waiting:
+        if each.outcome.stuck or each.lacks_some:
+            each.conclude()
+    return [each.outcome for each in waiting]
+
+
+def _place_all(
+    waiting: Sequence[Waiting],
+    break_tie: Tiebreaker,
+    *,
+    in_turn: bool = False,
+    again: bool = True,
+    on_progress: Callable[[int], None] | None = None,
+) -> None:
+    placed, stuck = 0, dict[Waiting, None]()
+    for each in _in_order(waiting, in_turn=in_turn):
+        if not each.place(break_tie):
+            stuck[each] = None
+            continue
+        placed += 1
+        if on_progress is not None and placed % _NOW_AND_THEN == 0:
+            on_progress(placed)
+    if again:
+        _try_again(stuck, break_tie)
+
+
+def _in_order(waiting: Sequence[Waiting], *, in_turn: bool) -> Iterator[Waiting]:
+    """Whose pod is next, by priority and then by time, until all are placed or stuck."""
+    priorities = sorted({priority_of(each.entry.pod) for each in waiting}, reverse=True)
+    for priority in priorities:
+        group = [each for each in waiting if priority_of(each.entry.pod) == priority]
+        if not in_turn:
+            for each in group:
+                while each.is_waiting:
+                    yield each
+            continue
+        while group := [each for each in group if each.is_waiting]:
+            yield from group
+
+
+def _try_again(stuck: Iterable[Waiting], break_tie: Tiebreaker) -> None:
+    """Pods that found no node are tried again as long as others were placed since."""
+    progress = True
+    while progress:
+        progress = False
+        for each in stuck:
+            if each.lacks_some and each.applicant.is_outdated:
+                each.resume()
+                while each.is_waiting:
+                    progress |= each.place(break_tie)

@@ -1,0 +1,1 @@
+"""The smallest changes that help, each proven by running the engine again."""

@@ -1,0 +1,115 @@
+"""What was found, as a report: changes of one kind that do the same stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from kubespread.questions.remedies.candidates import Family
+from kubespread.questions.remedies.change import Asker, Change, Ladder
+from kubespread.questions.remedies.families.cordons import UNCORDON
+from kubespread.questions.remedies.families.evictions import EVICT, WAIT, notes_on
+from kubespread.questions.remedies.families.labels import LABEL
+from kubespread.questions.remedies.families.new_nodes import ADD_NODE
+from kubespread.questions.remedies.families.taints import UNTAINT
+from kubespread.questions.remedies.search import Found, Trials, combined, search
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.reports.advise import COMBINATION, Advice, Costly, NotEnough, Suggestion
+from kubespread.snapshot.edits.verb import Edit
+
+_INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})
+"""Families of which one change is as good as another."""
+
+
+def advice(
+    stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
+) -> tuple[Advice, Sequence[Change]]:
+    """What suffices alone, and together where nothing does alone; beside it the change of each suggestion."""
+    trials = Trials(asker, stuck.pod)
+    searched = search(stuck, families, trials)
+    found, untried = searched.found, dict(searched.untried)
+    if not found and combines:
+        together = combined(stuck, families, trials)
+        found = together.found
+        if together.untried:
+            untried[COMBINATION] = together.untried
+    leading = list(_leading(found))
+    report = Advice(
+        families=tuple(dict.fromkeys(searched.families)),
+        enough=tuple(_suggestion(first, alike, stuck) for first, alike in leading),
+        not_enough=tuple(_not_enough(searched.not_enough)),
+        costly=tuple(_costly(searched.costly)),
+        tried=trials.count,
+        untried=untried,
+    )
+    return report, [first.change for first, _ in leading]
+
+
+def _leading(found: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
+    """The first of those that do the same, with others that are as good."""
+    leading: dict[Hashable, list[Found]] = {}
+    for each in sorted(found, key=_rank):
+        change = each.change
+        # Each of the others is a suggestion of its own.
+        same = change.family if change.family in _INTERCHANGEABLE else (change.settings, change.edits)
+        leading.setdefault(same, []).append(each)
+    for first, *others in leading.values():
+        yield first, [other for other in others if other.change.cost == first.change.cost]
+
+
+def _rank(found: Found) -> tuple[int, int, int]:
+    """What changes least, what leaves others alone, what leaves most of a choice."""
+    return found.change.cost, len(found.answer.consequences), -found.answer.count
+
+
+def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
+    answer = found.answer
+    return Suggestion(
+        change=found.change.said,
+        family=found.change.family,
+        options=options(found.change),
+        nodes=answer.count if stuck.is_one else None,
+        placed=None if stuck.is_one else answer.count,
+        consequences=answer.consequences,
+        notes=tuple(notes_on(stuck, found.change)),
+        alternatives=tuple(" ".join(options(other.change)) for other in others),
+        constraints=tuple(part.letter for part in found.change.parts if part.letter),
+    )
+
+
+def options(change: Change) -> tuple[str, ...]:
+    """What reproduces it on the command line."""
+    return (*(f"--set {each}" for each in change.settings), *map(_option, change.edits))
+
+
+def _option(edit: Edit) -> str:
+    verb, _, rest = str(edit).partition(" ")
+    return f"--{verb} {_quoted(rest)}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if " " in text else text
+
+
+def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
+    for family in dict.fromkeys(ladder.family for ladder in ladders):
+        alike = [ladder for ladder in ladders if ladder.family == family]
+        yield NotEnough(
+            family=family,
+            changes=tuple(ladder.summary for ladder in alike),
+            constraints=tuple(ladder.letter for ladder in alike if ladder.letter),
+            together=tuple(ladder.summary for ladder in alike if ladder.of_many),
+        )
+
+
+def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
+    """By family, with what the first of them costs others."""
+    by_family: dict[str, list[tuple[Ladder, Found]]] = {}
+    for each in costly:
+        by_family.setdefault(each[0].family, []).append(each)
+    for family, alike in by_family.items():
+        yield Costly(
+            family=family,
+            changes=tuple(ladder.summary for ladder, _ in alike),
+            harm=alike[0][1].answer.harm,
+            together=tuple(ladder.summary for ladder, _ in alike if ladder.of_many),
+        )

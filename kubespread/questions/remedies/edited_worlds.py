@@ -1,0 +1,174 @@
+"""A cluster in which everyone waits that waits, once it is edited: what ``--uncordon`` and the like make of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kubespread.errors import KubespreadError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.wording import count_of
+from kubespread.world.events.editing import apply
+from kubespread.world.events.unmade import unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Happenings
+from kubespread.world.store.pod_book import key_of
+
+_MOST_KEPT = 64
+_PER_EDIT, _PER_NODE, _PER_NEW_NODE = 8, 0.05, 6
+"""Milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What edits came to."""
+
+    world: World
+    consequences: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    """What is gone, and nobody is known to make it again."""
+    victims: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of those that were preempted."""
+    has_moved: bool = False
+    """Whether any pod had to go."""
+
+    def then(self, world: World) -> Edited:
+        """The same, and what happened in ``world`` since."""
+        happenings = world.happenings
+        victims = (NamespacedName.of(gone.pod) for gone in happenings.gone if gone.why == PREEMPTED)
+        return Edited(
+            world,
+            (*self.consequences, *_moved_away(happenings)),
+            (*self.lost, *_lost(happenings)),
+            (*self.victims, *victims),
+            self.has_moved or bool(happenings.gone),
+        )
+
+
+@dataclass
+class EditedWorlds:
+    """One world edited in one way after another; what was made once is kept."""
+
+    world_as_it_is: Callable[[], World]
+    """Asked when it is first needed."""
+    namespace: str
+    """Of names without one."""
+    effort: float = 0
+    """What was spent on it so far, as `Asker.effort` has it."""
+    _made: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
+
+    @cached_property
+    def unchanged(self) -> Edited:
+        """The world as it is, before kube-scheduler looks at it again."""
+        return Edited(self.world_as_it_is())
+
+    @cached_property
+    def _left_alone(self) -> Edited:
+        """What becomes of it by itself."""
+        world = self.unchanged.world.fork()
+        world.settle()
+        return self.unchanged.then(world)
+
+    def if_alone(self, is_own: Callable[[Pod], bool]) -> EditedWorlds | None:
+        """The same if nobody else waited; None where nobody does."""
+        queue = self.unchanged.world.queue.waiting
+        if all(is_own(each.pod) for each in queue.values()):
+            return None
+
+        def world() -> World:
+            alone = self.unchanged.world.fork()
+            alone.queue.waiting = {key: each for key, each in queue.items() if is_own(each.pod)}
+            return alone
+
+        return EditedWorlds(world, self.namespace)
+
+    def after(self, edits: tuple[Edit, ...]) -> Edited | None:
+        """The world once ``edits`` are made in their order and nothing changes any more. None where one is refused."""
+        known = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
+        edited = self._made[edits[:known]] if known else self.unchanged
+        for length in range(known + 1, len(edits) + 1):
+            if edited is None:
+                return None
+            if len(self._made) >= _MOST_KEPT:
+                del self._made[next(iter(self._made))]
+            edited = self._made[edits[:length]] = self._edited(edited, edits[length - 1])
+        return edited
+
+    def _edited(self, before: Edited, edit: Edit) -> Edited | None:
+        self._spend(edit)
+        world = before.world.fork()
+        try:
+            apply(world, edit, self.namespace)
+        except KubespreadError:
+            return None
+        return None if world.happenings.blocked else before.then(world)
+
+    def consequences(self, edited: Edited) -> tuple[str, ...]:
+        """What becomes of others that would not without the edits."""
+        return tuple(each for each in edited.consequences if each not in self._left_alone.consequences)
+
+    def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> tuple[str, ...]:
+        """What others lose by it: those that wait then and would not without it, and those that are gone."""
+        return (
+            *(each for each in edited.lost if each not in self._left_alone.lost),
+            *self._left_pending(edited.world, is_own),
+            *(self._not_made(edited.world) if edited.has_moved else ()),
+        )
+
+    def _left_pending(self, world: World, is_own: Callable[[Pod], bool]) -> Iterator[str]:
+        """Those that take the place of others have other names, so it is their number that tells."""
+        then = [_others_waiting(each.world, is_own) for each in (self.unchanged, self._left_alone)]
+        more = _others_waiting(world, is_own) - (then[0] | then[1])
+        waited = self.unchanged.world.queue.waiting
+        for pod in sorted((each.pod for each in world.waiting), key=lambda pod: key_of(pod) in waited):
+            workload = workload_of(world, pod)
+            if more[workload] > 0 and not is_own(pod):
+                more[workload] -= 1
+                yield f"{NamespacedName.of(pod)} would be pending"
+
+    def _not_made(self, world: World) -> Iterator[str]:
+        """Those that went and are not made again, as where a quota is full."""
+        worlds = (self.unchanged.world, self._left_alone.world)
+        then = [Counter({each.owner: each.count for each in unmade(before)}) for before in worlds]
+        for each in unmade(world):
+            more = each.count - max(counts[each.owner] for counts in then)
+            if more > 0:
+                pods = f"{count_of(more, 'pod')} of {each.owner.kind}/{each.owner.name}"
+                yield f"{pods} would not be made again: {each.message}"
+
+    def _spend(self, edit: Edit) -> None:
+        nodes = len(self.unchanged.world.living.nodes.objects)
+        self.effort += _PER_EDIT + _PER_NODE * nodes
+        if isinstance(edit, AddNode):
+            self.effort += _PER_NEW_NODE * edit.count
+
+
+def _others_waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
+    return Counter(workload_of(world, each.pod) for each in world.waiting if not is_own(each.pod))
+
+
+def _moved_away(happenings: Happenings) -> Iterator[str]:
+    """Who had to go for somebody, or belongs there no more."""
+    for gone in happenings.gone:
+        name = NamespacedName.of(gone.pod)
+        if gone.why == PREEMPTED:
+            yield f"preempting {name}"
+        elif gone.why == UNSELECTED:
+            yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
+
+
+def _lost(happenings: Happenings) -> Iterator[str]:
+    for gone in happenings.gone:
+        if gone.why not in (EVICTED, PREEMPTED) or gone.owner is not None:
+            continue
+        name, controller = NamespacedName.of(gone.pod), controller_of(gone.pod)
+        if controller is None:
+            yield f"{name} would be lost for good"
+        else:
+            yield f"whether {controller.kind}/{controller.name} makes {name} again is not modeled"

@@ -1,0 +1,70 @@
+"""Smaller requests for cpu or memory: the largest of one container that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kubespread.kube.pod_requests import amounts, pod_requests
+from kubespread.kube.quantity import NANO, Quantity
+from kubespread.questions.remedies.change import Change, Ladder
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.room import PODS, free
+from kubespread.scheduler.cluster.amounts import scheduler_amounts
+
+REQUESTS = "requests"
+_UNITS = {"cpu": NANO // 1000, "memory": NANO}
+"""What the scheduler counts in, in 10^-9 units."""
+_STEPS = {"cpu": 1, "memory": 2**20}
+"""How fine amounts are told apart where pods share nodes."""
+
+
+def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
+    """Per resource and container, the largest first: for one pod what just fills a node, else every amount."""
+    containers = stuck.pod.spec.containers
+    total = scheduler_amounts(pod_requests(stuck.pod))
+    for resource, step in _STEPS.items():
+        for container in containers:
+            own = scheduler_amounts(amounts(container.resources.requests)).get(resource, 0)
+            key = f"[{container.name}]" if len(containers) > 1 else ""
+            beside = total.get(resource, 0) - own
+            if stuck.is_one:
+                smaller: Sequence[int] = _holes(stuck, resource, own, beside)
+            else:
+                most = own - 1 if stuck.in_free_room is None else min(own - 1, _largest(stuck, resource) - beside)
+                smaller = range(most - most % step, 0, -step)
+            # None where the request would have to be 0.
+            if smaller:
+                yield _ladder(resource, key, own, smaller)
+
+
+def _ladder(resource: str, key: str, now: int, rooms: Sequence[int]) -> Ladder:
+    def change(place: int) -> Change:
+        amount = rooms[place]
+        text = str(Quantity(amount * _UNITS[resource], "DecimalSI" if resource == "cpu" else "BinarySI"))
+        said = f"request {resource}{key} {text}"
+        return Change(REQUESTS, said, 30 if 2 * amount >= now else 45, (f"{resource}{key}={text}",))
+
+    return Ladder(REQUESTS, f"requesting less {resource}{key}", len(rooms), change)
+
+
+def _holes(stuck: Stuck, resource: str, own: int, beside: int) -> list[int]:
+    """What nodes have left beside ``beside``, which other containers of the pod ask for; and last next to nothing."""
+    holes = np.unique(free(stuck.evaluation.cluster, resource)) - beside
+    fitting = [*holes[(holes > 1) & (holes < own)][::-1].tolist(), 1]
+    return fitting if own > 1 else []
+
+
+def _largest(stuck: Stuck, resource: str) -> int:
+    """The largest amount of which as many fit into the free room of nodes as there are copies, by arithmetic alone."""
+    copies, cluster = stuck.in_free_room or 1, stuck.evaluation.cluster
+    room, pods = (free(cluster, name)[stuck.open_to_it] for name in (resource, PODS))
+    low, high = 0, int(room.max(initial=0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.minimum(room // middle, pods).sum()) >= copies:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,54 @@
+"""What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in."""
+
+from __future__ import annotations
+
+from kubespread.kube.versions import KubeVersion
+from kubespread.questions.remedies.advice import advice
+from kubespread.questions.remedies.candidates import OF_CONSTRAINTS
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.revising import Revise
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.reports.advise import Advice
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugin import SchedulingError
+
+
+class _SamePlace:
+    """The same cluster, asked about the pod with other constraints."""
+
+    def __init__(self, evaluation: Evaluation, revise: Revise) -> None:
+        self._evaluation, self._revise = evaluation, revise
+
+    def ask(self, change: Change) -> Answer | None:
+        revised = self._revise(change.settings)
+        if revised is None:
+            return None
+        plugins, cluster = self._evaluation.prepared.framework, revised.dressed(self._evaluation.cluster)
+        try:
+            evaluation = evaluate(plugins, cluster, revised.pod)
+        except SchedulingError:
+            return Answer(0)
+        return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        """Nobody else is looked at."""
+        return None
+
+    @property
+    def effort(self) -> float:
+        """None to speak of: a few evaluations."""
+        return 0
+
+
+def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
+    """Of a pod that fits nowhere; None where it has no hard constraint of its own.
+
+    Nothing else of the pod is tried, and nothing of the cluster, so that it takes a few more evaluations at most.
+    """
+    if evaluation.error is not None or evaluation.feasible.any():
+        return None
+    stuck = Stuck(evaluation, version)
+    if not stuck.own_constraints:
+        return None
+    found, _ = advice(stuck, OF_CONSTRAINTS, _SamePlace(evaluation, revise), combines=False)
+    return found

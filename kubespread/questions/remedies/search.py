@@ -1,0 +1,313 @@
+"""Which changes suffice: each asked about alone, the least size of it; where none does, two and three together."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, islice
+from math import comb
+
+import msgspec
+
+from kubespread.kube.api.core import Pod
+from kubespread.questions.remedies.candidates import Family
+from kubespread.questions.remedies.change import Answer, Asker, Change, Ladder
+from kubespread.questions.remedies.families.constraints import SCHEDULE_ANYWAY
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.snapshot.edits.verb import Edit
+
+MOST_EFFORT = 7_500
+"""How much asking an answer may take, as `Asker.effort` has it."""
+WAIT_TOO = "pods that wait too would take the room"
+_FEWEST, _CELLS = 24, 20_000
+"""How many changes of one family are tried, and on how many nodes all in all where that is more."""
+_ONE_BY_ONE = 4
+"""Sizes tried from the least on, before the rest is halved again and again."""
+_AT_ONCE, _COMBINED = 4, 8
+"""How many changes of one family are tried before those of the next, and how many go into combinations."""
+_MOST_COMBINED = {2: 300, 3: 200}
+_ENOUGH_COMBINED = 3
+_LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A change that suffices, and what the engine says then."""
+
+    change: Change
+    answer: Answer
+
+
+@dataclass
+class Trials:
+    """Changes as they are asked about: none twice, and no more of them than the effort allows."""
+
+    asker: Asker
+    pod: Pod
+    """The one that is asked about, or one of them."""
+    most_effort: float = MOST_EFFORT
+    known: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many changes were tried."""
+        return len(self.known)
+
+    @property
+    def is_over(self) -> bool:
+        return self.asker.effort + self.count * self._extra >= self.most_effort
+
+    @cached_property
+    def _extra(self) -> float:
+        """The effort of a question that a pod takes which is larger than any that somebody writes."""
+        return max(0, len(msgspec.json.encode(self.pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
+
+    def ask(self, change: Change) -> Answer | None:
+        key = change.settings, change.edits
+        if key not in self.known:
+            answer = self.asker.ask(change)
+            self.known[key] = None if answer is None else Found(change, answer)
+        found = self.known[key]
+        return None if found is None else found.answer
+
+    def found(self, change: Change) -> Found | None:
+        """The change where it suffices."""
+        answer = self.ask(change)
+        return Found(change, answer) if answer is not None and answer.suffices else None
+
+    def found_alone(self, change: Change) -> Found | None:
+        """The change where it would do if nobody else waited: those who do take the room that it makes."""
+        answer = self.asker.ask_alone(change) if change.edits else None
+        if answer is None or not answer.suffices:
+            return None
+        return Found(change, replace(answer, harm=(WAIT_TOO,)))
+
+    def best_of_those_that_help(self, fitting: int) -> Found | None:
+        """Of the changes after which more than ``fitting`` find a node, and nobody loses any, the one that helps most
+        and costs least.
+        """
+        helping = (each for each in self.known.values() if each is not None and not each.answer.harm)
+        ranked = sorted(helping, key=lambda each: (-each.answer.count, each.change.cost))
+        return next((each for each in ranked if each.answer.count > fitting), None)
+
+
+@dataclass(slots=True)
+class Searched:
+    """What came of all changes that were tried."""
+
+    found: list[Found] = field(default_factory=list)
+    """Those that suffice alone, in the order of families; else combinations."""
+    not_enough: list[Ladder] = field(default_factory=list)
+    costly: list[tuple[Ladder, Found]] = field(default_factory=list)
+    """Those after which others lack what they had, each at the first size of which that is so."""
+    families: list[str] = field(default_factory=list)
+    """The kinds of changes of which there were any."""
+    untried: dict[str, int] = field(default_factory=dict)
+    """Per family how many changes were not tried."""
+
+    def add(self, ladder: Ladder, trials: Trials, stuck: Stuck) -> None:
+        """Try a change at its sizes."""
+        found = smallest(ladder, trials, stuck)
+        if found is not None:
+            self.found.append(minimal([found.change], trials))
+        elif (costly := _costly(ladder, trials) or trials.found_alone(ladder.most)) is not None:
+            self.costly.append((ladder, costly))
+        else:
+            self.not_enough.append(ladder)
+
+    def leave(self, ladder: Ladder) -> None:
+        """A change is not tried."""
+        self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
+
+
+def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int = _FEWEST) -> Searched:
+    """Every change of ``families`` alone, as far as the effort goes, and on large clusters the first ``most`` of each.
+
+    Some of each family are tried before the others of any.
+    """
+    searched = Searched()
+    most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
+    left = [(family.changes(stuck), most) for family in families]
+    while left:
+        ladders, more = left.pop(0)
+        turn = list(islice(ladders, min(_AT_ONCE, more)))
+        for ladder in turn:
+            searched.families.append(ladder.family)
+            if trials.is_over:
+                searched.leave(ladder)
+            else:
+                searched.add(ladder, trials, stuck)
+        if len(turn) == _AT_ONCE < more:
+            left.append((ladders, more - _AT_ONCE))
+        else:
+            for ladder in ladders:
+                searched.leave(ladder)
+    return searched
+
+
+def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int) -> Found | None:
+    """The change that costs least of those that suffice alone, as far as the effort goes; ``most`` as for `search`.
+
+    Small sizes of all are tried first: what costs more than one that suffices need not be looked for.
+    """
+    least: Found | None = None
+    most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
+    ladders: list[Ladder] = []
+    for family in families:
+        if least is None or family.least_cost < least.change.cost:
+            of_family = list(islice(family.changes(stuck), most))
+            for ladder in of_family:
+                least = _cheaper(least, ladder, min(ladder.sizes, _ONE_BY_ONE), trials, stuck)
+            ladders += of_family
+    for ladder in ladders:
+        least = _cheaper(least, ladder, ladder.sizes, trials, stuck)
+    return None if least is None else minimal([least.change], trials)
+
+
+def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials, stuck: Stuck) -> Found | None:
+    """A size of ``ladder`` that suffices and costs less than ``least``, else that."""
+    if least is not None:
+        sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.at(place).cost)
+    if not sizes or trials.is_over:
+        return least
+    return smallest(replace(ladder, sizes=sizes), trials, stuck) or least
+
+
+def _costly(ladder: Ladder, trials: Trials) -> Found | None:
+    """The least size that was tried and is enough but for what others lose by it."""
+    for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
+        change = ladder.at(place)
+        found = trials.known.get((change.settings, change.edits))
+        if found is not None and found.answer.is_met:
+            return found
+    return None
+
+
+def smallest(
+    ladder: Ladder, trials: Trials, stuck: Stuck, before: Sequence[Change] = (), after: Sequence[Change] = ()
+) -> Found | None:
+    """The least size that suffices between other changes, as that change alone.
+
+    What helps nobody at its largest is taken not to do so at any size, and of one pod what does not suffice.
+    """
+
+    def ask(place: int) -> Found | None:
+        part = ladder.at(place)
+        answer = trials.ask(joined([*before, part, *after]))
+        return Found(part, answer) if answer is not None and answer.suffices else None
+
+    if ladder.sizes <= _ONE_BY_ONE:
+        return next(filter(None, map(ask, range(ladder.sizes))), None)
+    best = ask(ladder.sizes - 1)
+    if best is None:
+        answer = trials.ask(joined([*before, ladder.most, *after]))
+        if stuck.is_one or answer is None or answer.count <= stuck.fitting:
+            return None
+    for place in range(_ONE_BY_ONE):
+        if (found := ask(place)) is not None:
+            return found
+    low, high = _ONE_BY_ONE, ladder.sizes - 1
+    while best is not None and low < high and not trials.is_over:
+        middle = (low + high) // 2
+        if (found := ask(middle)) is not None:
+            high, best = middle, found
+        else:
+            low = middle + 1
+    return best
+
+
+@dataclass(slots=True)
+class Combined:
+    """What came of several changes together."""
+
+    found: list[Found] = field(default_factory=list)
+    """Those that cost least first."""
+    untried: int = 0
+    """How many combinations were not tried, where too few suffice of those that were."""
+
+
+def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED) -> Combined:
+    """A few combinations of two changes that suffice, else of three, those that cost least first.
+
+    Constraints are relaxed to find them, and then only as far as it takes. What rejects one pod everywhere may not once
+    something else is changed too, so nothing is ruled out.
+    """
+    stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
+    ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
+    strongest = sorted(_strongest(ladders), key=lambda each: each.most.cost)
+    combined = Combined()
+    for size, at_most in _MOST_COMBINED.items():
+        found: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found] = {}
+        tried = 0
+        for together in islice(combinations(strongest, size), at_most):
+            if trials.is_over or len(found) >= enough:
+                break
+            tried += 1
+            answer = trials.ask(joined([ladder.most for ladder in together]))
+            if answer is not None and answer.suffices:
+                refined = _refined(together, ladders, trials, stuck)
+                found[refined.change.settings, refined.change.edits] = refined
+        if len(found) < enough:
+            combined.untried += max(0, comb(len(strongest), size) - tried)
+        if found:
+            combined.found = sorted(found.values(), key=lambda each: each.change.cost)
+            break
+    return combined
+
+
+def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
+    """Of changes of a constraint only the one that does away with it."""
+    relaxed = {ladder.letter for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
+    return (each for each in ladders if each.family == SCHEDULE_ANYWAY or each.letter not in relaxed)
+
+
+def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials, stuck: Stuck) -> Found:
+    """The same with each part as small as the others allow, one after another, and without those that it can do
+    without.
+    """
+    parts = [ladder.most for ladder in together]
+    for place, ladder in enumerate(together):
+        before, after = parts[:place], parts[place + 1 :]
+        tried = (smallest(each, trials, stuck, before, after) for each in (*_weaker(ladder, ladders), ladder))
+        found = next(filter(None, tried), None)
+        parts[place] = parts[place] if found is None else found.change
+    return minimal(parts, trials)
+
+
+def minimal(parts: Sequence[Change], trials: Trials) -> Found:
+    """What suffices of ``parts``, which do together: none of them that the rest can do without, and no node or label of
+    one, as far as the effort goes.
+    """
+    kept = list(parts)
+    for part in parts:
+        without = [each for each in kept if each is not part]
+        if without and not trials.is_over and trials.found(joined(without)) is not None:
+            kept = without
+    for place, part in enumerate(tuple(kept)):
+        for piece in part.pieces:
+            if trials.is_over or not kept[place].pieces:
+                break
+            fewer = [*kept[:place], kept[place].without(piece), *kept[place + 1 :]]
+            if trials.found(joined(fewer)) is not None:
+                kept = fewer
+    found = trials.found(joined(kept))
+    assert found is not None
+    return found
+
+
+def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
+    """Changes of the same constraint that keep it hard."""
+    if ladder.family != SCHEDULE_ANYWAY:
+        return ()
+    same = [each for each in ladders if each is not ladder and each.letter == ladder.letter]
+    return sorted(same, key=lambda each: each.least.cost)
+
+
+def joined(changes: Sequence[Change]) -> Change:
+    """All of them together."""
+    first, *others = changes
+    for other in others:
+        first = first.joined(other)
+    return first

@@ -1,0 +1,163 @@
+"""Workloads that are applied: new ones are created, those that run get another template or number of replicas."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment.revisions import new_replica_set, revision, without_hash
+from kubespread.errors import UsageError
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from kubespread.kube.gotext import quote
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.reports.rollout import RolloutReport
+from kubespread.world.events import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
+from kubespread.world.events.creating import create, keep_as_replica_set
+from kubespread.world.events.deployments import name_of, rollout_of_cluster
+from kubespread.world.events.editing import rollout_of, scale
+from kubespread.world.events.jobs import bring_to_number
+from kubespread.world.events.replicas import template_of
+from kubespread.world.events.rolling_deployments import NewTemplate, roll_out
+from kubespread.world.events.world import World
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.rollouts import Rollout
+from kubespread.world.store.wanted import Wanted
+
+_PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
+_ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)
+_MUTABLE_OF_JOB = ("parallelism", "suspend", "completions", "template")
+
+
+def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
+    """Bring ``wanted`` about until nothing changes any more; a report where pods are replaced on the way."""
+    name = wanted.name
+    if name is None or not exists(world, name):
+        create(world, wanted)
+        world.settle()
+        return None
+    if isinstance(wanted.object, Job) and (known := world.workloads.jobs.get(name)) is not None:
+        _job(world, name, known, wanted.object, wanted)
+        return None
+    if wanted.object is None and world.owners_below(name) == [name] and controller_of(wanted.pod) is not None:
+        keep_as_replica_set(world, name, wanted)
+        world.settle()
+        return None
+    if name.kind in ("Job", "Pod") or wanted.object is None:
+        world.happenings.note(f"{name.kind}/{name.name} is there already: nothing is changed")
+        return None
+    if wanted.is_other_template:
+        return _revised(world, name, wanted)
+    _same_template(world, name, wanted)
+    return None
+
+
+def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wanted) -> None:
+    """A Job gets the fields that may change; what the manifest leaves out stays."""
+    changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(given.spec, field)) is not None}
+    world.add_objects([replace(known, spec=replace(known.spec, **changed))])
+    owner = world.owner(name)
+    if owner.template is None or known.spec.suspend:
+        owner.template = states.as_template(wanted.pod)
+    bring_to_number(world, name)
+    world.settle()
+
+
+def exists(world: World, name: WorkloadName) -> bool:
+    """Whether the cluster has such a workload, be it that only its pods tell."""
+    workloads = world.workloads
+    known = (workloads.deployments, workloads.daemon_sets)
+    return (
+        workloads.knows(name)
+        or any(name in each for each in known)
+        or any(map(world.book.of, world.owners_below(name)))
+    )
+
+
+def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
+    """Give a Deployment the template of the revision before its own.
+
+    Source of the rule: ``kubectl rollout undo``. Raises UsageError where there is none.
+    """
+    rollout = rollout_of(world, name)
+    if rollout.deployment.spec.paused:
+        raise UsageError(_PAUSED)
+    by_revision = sorted(rollout.replica_sets, key=lambda each: -_revision(each))
+    own = new_replica_set(rollout.deployment, rollout.replica_sets)
+    before = next((each for each in by_revision if each != own and each.spec.template is not None), None)
+    if before is None:
+        missing = "it has no ReplicaSet of another template"
+        raise UsageError(f"no rollout history found for deployment {quote(name.name)}: {missing}")
+    spec = replace(rollout.deployment.spec, template=without_hash(before.spec.template))
+    deployment = replace(rollout.deployment, spec=spec)
+    return roll_out(world, name, _of_replica_set(world, deployment, before))
+
+
+def _revised(world: World, name: WorkloadName, wanted: Wanted) -> RolloutReport | None:
+    match wanted.object:
+        case Deployment():
+            return _deployment(world, name, wanted.object, wanted)
+        case StatefulSet():
+            world.resize(name, _replicas(world, name, wanted))
+            return rolling_stateful_sets.roll_out(world, name, wanted.object, wanted.pod)
+        case DaemonSet():
+            return rolling_daemon_sets.roll_out(world, name, wanted.object, wanted.pod)
+    # A ReplicaSet or ReplicationController leaves the pods that it has as they are.
+    world.owner(name).template = states.as_template(wanted.pod)
+    world.happenings.note(f"{name.kind}/{name.name}: only new pods get the new template")
+    _same_template(world, name, wanted)
+    return None
+
+
+def _deployment(world: World, name: WorkloadName, given: Deployment, wanted: Wanted) -> RolloutReport:
+    known = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    replicas = known.deployment.spec.replicas if wanted.replicas is None else wanted.replicas
+    deployment = replace(
+        given,
+        metadata=known.deployment.metadata,
+        status=known.deployment.status,
+        spec=replace(given.spec, replicas=replicas),
+    )
+    again = new_replica_set(deployment, known.replica_sets)
+    if again is not None:
+        return roll_out(world, name, _of_replica_set(world, deployment, again))
+    return roll_out(world, name, NewTemplate(deployment, wanted.pod, wanted.pod.metadata.labels.get(TEMPLATE_HASH, "")))
+
+
+def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSet) -> NewTemplate:
+    """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster."""
+    pod = template_of(world, world.owner(name_of(replica_set)))
+    return NewTemplate(deployment, pod, replica_set.metadata.labels.get(TEMPLATE_HASH, ""))
+
+
+def _revision(replica_set: ReplicaSet) -> int:
+    return revision(replica_set) or 0
+
+
+def _same_template(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    """Only what is not the template may differ."""
+    if isinstance(wanted.object, _ROLLED_OUT):
+        world.happenings.note(
+            f"{name.kind}/{name.name}: its pods are scheduled by the template that it runs with: no rollout"
+        )
+    if isinstance(wanted.object, Deployment):
+        rollout = rollout_of(world, name)
+        spec = rollout.deployment.spec
+        given = replace(wanted.object.spec, template=spec.template, replicas=spec.replicas, selector=spec.selector)
+        world.rollouts[name] = Rollout(
+            replace(rollout.deployment, spec=given), rollout.replica_sets, rollout.template, rollout.new_hash
+        )
+        world.add_objects([world.rollouts[name].deployment])
+    if isinstance(wanted.object, StatefulSet):
+        known = stateful_sets.rollout_of(world, name)
+        template, replicas = known.stateful_set.spec.template, world.owner(name).replicas
+        spec = replace(wanted.object.spec, template=template, replicas=replicas)
+        known.stateful_set = replace(known.stateful_set, spec=spec)
+        world.add_objects([known.stateful_set])
+        world.dirty[name] = None
+    if wanted.replicas is not None and not isinstance(wanted.object, DaemonSet):
+        scale(world, name, wanted.replicas)
+    world.settle()
+
+
+def _replicas(world: World, name: WorkloadName, wanted: Wanted) -> int:
+    return world.owner(name).replicas if wanted.replicas is None else wanted.replicas

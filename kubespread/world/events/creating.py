@@ -1,0 +1,113 @@
+"""Workloads that are new to a cluster."""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+from msgspec.structs import replace
+
+from kubespread.controllers.daemonset import pinned_to, should_run
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    PodTemplate,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.static_pods import static_notes
+from kubespread.world.events.naming import create_copies
+from kubespread.world.events.world import World
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
+from kubespread.world.store.wanted import Wanted
+
+
+def create(world: World, wanted: Wanted) -> None:
+    """What is new is there, and its pods wait for nodes or will be made by its controller."""
+    name, obj = wanted.name, wanted.object
+    if name is None:
+        _create_pod(world, wanted)
+        return
+    if obj is not None and type(obj) in KEPT:
+        world.add_objects([_with_replicas(obj, wanted)])
+    match obj:
+        case Deployment():
+            new_hash = wanted.pod.metadata.labels.get(TEMPLATE_HASH, "")
+            deployment = world.workloads.deployments[name]
+            world.rollouts[name] = Rollout(deployment, (), wanted.pod, new_hash)
+            world.dirty[name] = None
+        case StatefulSet():
+            revision = wanted.pod.metadata.labels.get(REVISION_LABEL, "")
+            template = {revision: states.as_template(wanted.pod)}
+            stateful_set = world.workloads.stateful_sets[name]
+            world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), template)
+            world.owner(name).replicas = _replicas(wanted)
+            world.dirty[name] = None
+        case ReplicaSet() | ReplicationController():
+            owner = world.owner(name)
+            owner.template, owner.replicas = states.as_template(wanted.pod), _replicas(wanted)
+            world.dirty[name] = None
+        case DaemonSet():
+            _create_daemons(world, name, wanted)
+        case Job() if obj.spec.suspend:
+            world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
+        case CronJob() | PodTemplate():
+            world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
+        case _:
+            _create_copies(world, name, wanted)
+
+
+def _create_pod(world: World, wanted: Wanted) -> None:
+    namespace, name = key_of(wanted.pod)
+    if (namespace, name) in world.book:
+        world.happenings.note(f"pod {namespace}/{name} is there already: nothing is changed")
+    else:
+        for note in static_notes(wanted.pod):
+            world.happenings.note(note)
+        pod = states.copy_of(wanted.pod, name, world.timestamp)
+        world.create(pod, wanted.pod)
+
+
+def _create_daemons(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    template, owner = states.as_template(wanted.pod), world.owner(name)
+    nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
+    create_copies(world, owner, (pinned_to(template, node) for node in nodes))
+
+
+def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    """As many pods as a Job, or something whose controller is not known, runs at once."""
+    template, owner = states.as_template(wanted.pod), world.owner(name)
+    owner.replicas = wanted.count
+    if wanted.object is None and controller_of(wanted.pod) is not None:
+        keep_as_replica_set(world, name, wanted)
+    else:
+        create_copies(world, owner, repeat(template, wanted.count))
+
+
+def keep_as_replica_set(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    """What its controller would do is not known: it is taken to have as many pods as it says, all alike."""
+    owner = world.owner(name)
+    owner.template, owner.replicas, owner.is_foreign = states.as_template(wanted.pod), wanted.count, True
+    world.happenings.note(
+        f"{name.kind}/{name.name} is not a controller that is modeled: its pods are kept as those of a ReplicaSet are"
+    )
+    world.dirty[name] = None
+
+
+def _replicas(wanted: Wanted) -> int:
+    return 1 if wanted.replicas is None else wanted.replicas
+
+
+def _with_replicas(obj: ApiObject, wanted: Wanted) -> ApiObject:
+    if not isinstance(obj, Deployment | StatefulSet | ReplicaSet | ReplicationController):
+        return obj
+    return replace(obj, spec=replace(obj.spec, replicas=_replicas(wanted)))

@@ -1,0 +1,96 @@
+"""Nodes that are drained: cordoned, and their pods evicted as far as budgets allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.workloads import DaemonSet
+from kubespread.world.store.happenings import EVICTED, Blocked
+from kubespread.world.store.pod_book import key_of
+
+if TYPE_CHECKING:
+    from kubespread.world.events.world import World
+
+
+class DrainRefusedError(Exception):
+    """kubectl evicts nothing of a node; the message is kubectl's."""
+
+
+def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
+    """What kubectl would do with the pods of a node."""
+    pods = world.book.on(node)
+    return plan_drain(node, pods, _daemon_sets(world, pods), flags, world.time)
+
+
+def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
+    """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError at the first such node."""
+    for node in nodes:
+        plan = drain_plan(world, node, flags)
+        if plan.errors:
+            listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
+            raise DrainRefusedError(f'unable to drain node "{node}" due to error: {listed}')
+
+
+def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
+    """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
+
+    kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
+    Here whatever the budgets let through goes together, its successors are placed and ready, and then the others are
+    asked for again as long as that helps.
+    """
+    is_empty = True
+    for node in nodes:
+        plan = drain_plan(world, node, flags)
+        for warning in plan.warnings:
+            world.happenings.note(f"node {node}: {warning}")
+        is_empty &= evict(world, plan.evict)
+    return is_empty
+
+
+def evict(world: World, pods: Sequence[Pod]) -> bool:
+    """Evict pods, as many at once as budgets let through; whether all went. What is refused is `Happenings.blocked`."""
+    left = _evict(world, pods)
+    for pod, answer in left:
+        budgets = world.budgets.protecting(pod, world.time)
+        name = ", ".join(budget.metadata.name for budget in budgets)
+        world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
+    return not left
+
+
+def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
+    """All that exist: where nobody listed them, all that one of the ``pods`` names."""
+    objects = world.workloads.objects
+    if objects.knows(DaemonSet):
+        return objects.of(DaemonSet)
+    owners = dict.fromkeys(owner for pod in pods if (owner := world.book.owner_of(pod)) is not None)
+    names = [name for name in owners if name.kind == "DaemonSet"]
+    return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]
+
+
+def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
+    """Evict what can be; the pods that stay, each with the last answer."""
+    waiting = [key_of(pod) for pod in pods]
+    while True:
+        evicted, refused = list[Pod](), list[tuple[Pod, Eviction]]()
+        for key in waiting:
+            # It may have been preempted, or deleted by its controller, since.
+            if key not in world.book:
+                continue
+            pod = world.book[key]
+            answer = world.budgets.evict(pod, world.time)
+            if answer.code == LET_THROUGH:
+                evicted.append(pod)
+            else:
+                refused.append((pod, answer))
+        if evicted:
+            world.delete(evicted, EVICTED)
+            world.settle()
+        helps = any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
+        if len(refused) == len(waiting) or not helps:
+            return refused
+        waiting = [key_of(pod) for pod, _ in refused]

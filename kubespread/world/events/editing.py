@@ -1,0 +1,197 @@
+"""Edits played in a world: what the controllers and the scheduler make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.disruption.drain import DrainFlags
+from kubespread.controllers.disruption.eviction import no_such_pod
+from kubespread.controllers.outage import NO_EXECUTE, evicted_after
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.gotext import quote
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import Selector
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.node_marks import AddTaint, NodeLabel, NodeTaint
+from kubespread.snapshot.edits.nodes import Drain, Fail
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.target import Target, nodes_meant
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.wording import count_of
+from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.deployments import rollout_of_cluster
+from kubespread.world.events.draining import DrainRefusedError, check_drain, drain, evict
+from kubespread.world.events.failing import fail, remove_failed
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import DELETED, TAINTED
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_states import as_template
+from kubespread.world.store.rollouts import Rollout
+
+
+def apply(world: World, edit: Edit, namespace: str) -> None:
+    """Play one edit until nothing changes any more. ``namespace`` is that of names without one.
+
+    What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit about
+    something that is not there, and in kubectl's words for a drain it would not begin.
+    """
+    match edit:
+        case Drain():
+            _drain(world, edit)
+        case Fail():
+            names = _names(world, edit.target)
+            fail(world, names)
+            if edit.hard:
+                remove_failed(world, names)
+        case DeletePods():
+            _delete_pods(world, edit, edit.namespace or namespace)
+        case EvictPod():
+            _evict(world, edit, edit.namespace or namespace)
+        case Scale():
+            name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
+            scale(world, name, edit.replicas)
+        case _:
+            _change_nodes(world, edit)
+    world.settle()
+
+
+def _change_nodes(world: World, edit: Edit) -> None:
+    objects = world.living.nodes
+    change = edit.change(objects.objects)
+    before = {name: objects.objects[objects.index[name]] for name in change.replaced}
+    for note in change.notes:
+        world.happenings.note(note, names_edit=True)
+    world.change_nodes(change)
+    if isinstance(edit, AddTaint) and edit.taint.effect == NO_EXECUTE:
+        _evict_by_taint(world, list(change.replaced))
+    # A cordon is nothing to a DaemonSet.
+    if isinstance(edit, AddNode | NodeTaint | NodeLabel):
+        follow(world, change, before)
+
+
+def scale(world: World, name: WorkloadName, replicas: int) -> None:
+    """A workload gets another number of replicas. Raises UsageError for one that is not there.
+
+    A ReplicaSet's own number is changed too where its Deployment is not known.
+    """
+    asked, below = name, world.owners_below(name)
+    if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
+        # The Deployment is known only by its ReplicaSet.
+        name = below[0]
+    if name.kind == "Deployment":
+        rollout = rollout_of(world, name)
+        _note_no_change(world, name, replicas, rollout.deployment.spec.replicas)
+        spec = replace(rollout.deployment.spec, replicas=replicas)
+        rollout.deployment = replace(rollout.deployment, spec=spec)
+        world.add_objects([rollout.deployment])
+    elif not world.workloads.knows(name) and not world.book.of(name):
+        raise not_found(world, name)
+    else:
+        _note_no_change(world, name, replicas, world.owner(name).replicas)
+        above = world.workloads.above(name)
+        if above != name and above != asked:
+            world.happenings.note(f"{name.kind}/{name.name} is {above.kind}/{above.name}'s, which would set it back")
+        world.resize(name, replicas)
+    world.dirty[name] = None
+    world.settle()
+
+
+def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int | None) -> None:
+    if replicas == before:
+        world.happenings.note(f"{name.kind}/{name.name} has {count_of(replicas, 'replica')} already")
+
+
+def rollout_of(world: World, name: WorkloadName) -> Rollout:
+    """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for one that is not there."""
+    known = world.rollouts.get(name)
+    if known is None:
+        if name not in world.workloads.deployments:
+            raise not_found(world, name)
+        known = world.rollouts[name] = rollout_of_cluster(world, name)
+        if not known.replica_sets:
+            # It never had a pod: its ReplicaSet is still to be made.
+            made = world.surroundings.making(name, world.workloads.objects)
+            world.add_missing(made.companions)
+            known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
+    return known
+
+
+def not_found(world: World, name: WorkloadName) -> UsageError:
+    """The error for a workload that is not in the cluster."""
+    known = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
+    known |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
+    alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
+    elsewhere = [each.namespace for each in alike if each.name == name.name]
+    here = [each.name for each in alike if each.namespace == name.namespace]
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
+    kind = POD_CREATORS.get(name.kind)
+    what = name.kind if kind is None else kind.resource
+    return UsageError(f"{what} {quote(name.name)} not found in namespace {name.namespace}{hint}")
+
+
+def _names(world: World, target: Target) -> list[str]:
+    return [node.metadata.name for node in nodes_meant(target, world.living.nodes.objects)]
+
+
+def _drain(world: World, edit: Drain) -> None:
+    names = _names(world, edit.target)
+    flags = DrainFlags(
+        force=edit.force,
+        ignore_daemonsets=edit.ignore_daemonsets,
+        delete_emptydir_data=edit.delete_emptydir_data,
+    )
+    try:
+        check_drain(world, names, flags)
+    except DrainRefusedError as refused:
+        raise UsageError(str(refused)) from refused
+    world.change_nodes(edit.change(world.living.nodes.objects))
+    drain(world, names, flags)
+
+
+def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
+    pods = [pod for pod in world.book if pod.metadata.namespace == namespace]
+    chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
+    if not chosen:
+        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}{_hint(edit.selector, pods)}")
+    world.delete(chosen, DELETED)
+
+
+def _evict(world: World, edit: EvictPod, namespace: str) -> None:
+    key = (namespace, edit.name)
+    if key not in world.book:
+        names = (pod.metadata.name for pod in world.book if pod.metadata.namespace == namespace)
+        raise UsageError(f"{no_such_pod(edit.name).message} in namespace {namespace}{alternatives(edit.name, names)}")
+    evict(world, [world.book[key]])
+
+
+def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
+    """What the first label that no pod has was probably to be."""
+    labels = [pod.metadata.labels for pod in pods]
+    for requirement in selector.requirements:
+        if not any(requirement.matches(each) for each in labels):
+            values = {each[requirement.key] for each in labels if requirement.key in each}
+            if values and requirement.values:
+                return alternatives(requirement.values[0], values)
+            return alternatives(requirement.key, (key for each in labels for key in each))
+    return ""
+
+
+def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
+    """A taint with effect NoExecute deletes the pods that do not tolerate it forever; no budget is asked."""
+    objects = world.living.nodes
+    doomed: list[Pod] = []
+    for name in nodes:
+        taints = objects.objects[objects.index[name]].spec.taints
+        doomed += (
+            pod
+            for pod in world.book.on(name)
+            if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
+        )
+    world.delete(doomed, TAINTED)

@@ -1,0 +1,155 @@
+"""Nodes that break down, and nodes that come back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kubespread.controllers.outage import (
+    NODES_PER_SECOND,
+    Zone,
+    evicted_after,
+    failed_node,
+    nodes_per_second,
+    restored_node,
+    stops_evictions,
+    unready_pod,
+    without_eviction_taints,
+    zones,
+)
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.well_known import zone_key
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.events.scheduling import schedule
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.happenings import DELETED, LOST, Evicted
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.store import ABOVE, BELOW
+
+if TYPE_CHECKING:
+    from kubespread.world.events.world import World
+
+MOST_STEPS = 20
+"""Of larger zones the nodes are evicted a few at once: with many nodes a few more or less make little difference."""
+ZoneKey = tuple[str, str]
+"""Region and zone."""
+
+STOPPED = "every zone is down: the node controller suspects itself, takes back its NoExecute taints and evicts nothing"
+
+
+def fail(world: World, names: Sequence[str]) -> None:
+    """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that forever are deleted
+    and stay terminating, but for those without a grace period, which the API server removes at once. What controllers
+    make instead is placed.
+
+    The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
+    count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
+    """
+    failed = {name: failed_node(_node(world, name)) for name in names}
+    nodes = [failed.get(node.metadata.name, node) for node in world.living.nodes.objects]
+    found = zones(nodes)
+    stopped = stops_evictions(found)
+    changed = dict(failed)
+    for name, node in failed.items():
+        zone = found.get(zone_key(node.metadata.labels))
+        if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
+            changed[name] = without_eviction_taints(node)
+    if stopped:
+        changed |= {
+            node.metadata.name: without_eviction_taints(node) for node in nodes if node.metadata.name not in failed
+        }
+        world.happenings.note(STOPPED)
+    elif spared := [name for name in names if changed[name] is not failed[name]]:
+        world.happenings.note(
+            f"{len(spared)} of the failed nodes are in zones that are partly down with at most 50 nodes: the node "
+            "controller does not evict there"
+        )
+    world.change_nodes(NodeChange(replaced=changed))
+    lost = [changed[name] for name in world.surroundings.chance.turns(names)]
+    pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
+    world.change_pods((pod, unready_pod(pod, world.time)) for pod in pods)
+    world.settle()
+    due = sorted(_due(world, lost, found).items())
+    for seconds, keys in due:
+        counts = Counter(world.book[key].spec.node_name for key in keys)
+        world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
+    world.happenings.by_chance |= len(due) > 1 and len({each.node for each in world.happenings.evictions}) > 1
+    size = -(-len(due) // MOST_STEPS) or 1
+    steps = (due[start : start + size] for start in range(0, len(due), size))
+    _evict(world, ([key for _, keys in step for key in keys] for step in steps), frozenset(names))
+    world.settle()
+
+
+def remove_failed(world: World, names: Sequence[str]) -> None:
+    """The Node objects of failed nodes are deleted, and the pod garbage collector removes what was on them."""
+    world.change_nodes(NodeChange(removed=tuple(names)))
+    world.settle()
+
+
+def restore(world: World, names: Sequence[str]) -> None:
+    """Kubelets answer again: what was to be deleted is, the rest is ready again."""
+    restored = {name: restored_node(_node(world, name)) for name in names}
+    world.change_nodes(NodeChange(replaced=restored))
+    pods = list(_pods_on(world, names))
+    world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], DELETED)
+    there = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
+    ready = states.running_since(world.timestamp, ready=True)
+    world.change_pods((pod, states.on_node(pod, pod.spec.node_name, ready)) for pod in there)
+    world.settle()
+
+
+def _due(world: World, nodes: Iterable[Node], found: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
+    """Which pods are deleted how many seconds after the first node of each zone got its NoExecute taint.
+
+    The others get theirs one after another, in the order of ``nodes``, at the rate of their zone.
+    """
+    due: dict[float, list[PodKey]] = {}
+    tainted = Counter[ZoneKey]()
+    for node in nodes:
+        key = zone_key(node.metadata.labels)
+        rate = nodes_per_second(found[key], stopped=False) if key in found else NODES_PER_SECOND
+        delay = tainted[key] / rate if rate else 0
+        for pod in filter(is_active, world.book.on(node.metadata.name)):
+            if (seconds := evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
+                due.setdefault(seconds + delay, []).append(key_of(pod))
+        tainted[key] += 1
+    return due
+
+
+def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]) -> None:
+    """Delete pods of ``nodes``, those that are due together at once, and let whose they are settle each time.
+
+    Who waits besides finds no more room by that, and is tried again at the end.
+    """
+    waiting: dict[WorkloadName | None, list[PodKey]] = {}
+    for each in world.waiting:
+        waiting.setdefault(world.book.owner_of(each.pod), []).append(key_of(each.pod))
+    for keys in due:
+        # Meanwhile a controller may have deleted some, and made others of the same names.
+        there = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
+        there = [pod for pod in there if pod.spec.node_name in nodes]
+        owners = {world.book.owner_of(pod) for pod in there}
+        seen = len(world.happenings.created)
+        world.delete(there, LOST)
+        has_acted = True
+        while has_acted:
+            has_acted = world.reconcile(BELOW)
+            for pod in world.happenings.created[seen:]:
+                owner = world.book.owner_of(pod)
+                owners.add(owner)
+                waiting.setdefault(owner, []).append(key_of(pod))
+            seen = len(world.happenings.created)
+            own = [key for owner in owners for key in waiting.get(owner, ()) if key in world.queue.waiting]
+            has_acted = has_acted or schedule(world, own) or world.reconcile(ABOVE)
+
+
+def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
+    return (pod for name in names for pod in world.book.on(name))
+
+
+def _node(world: World, name: str) -> Node:
+    nodes = world.living.nodes
+    return nodes.objects[nodes.index[name]]

@@ -1,0 +1,55 @@
+"""ReplicaSets and ReplicationControllers: as many pods as they are to have."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from kubespread.controllers.replicaset import victims
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.world.events.naming import create_copy
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.owners import Owner
+from kubespread.world.store.store import Store
+
+
+def reconcile(world: Store, name: WorkloadName) -> bool:
+    """Make the pods that are missing, or delete those that are too many; whether any was made or deleted."""
+    owner = world.owner(name)
+    owner.gone.clear()
+    world.api_server.take_refused(name)
+    active = [pod for pod in world.book.of(name) if is_active(pod)]
+    missing = owner.replicas - len(active)
+    if missing > 0:
+        template = template_of(world, owner)
+        # Whoever is refused one pod is refused all that are like it.
+        created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
+        return created > 0
+    if missing < 0:
+        chosen = victims(active, -missing, _related(world, name), world.time, world.surroundings.chance.pick)
+        if chosen.arbitrary:
+            world.happenings.by_chance = True
+            above = world.workloads.above(name, active)
+            world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
+        world.delete(chosen.pods, SCALED_DOWN)
+    return missing != 0
+
+
+def template_of(world: Store, owner: Owner) -> Pod:
+    """What the owner makes copies of; of one without pods it comes from its object."""
+    if owner.template is None:
+        made = world.surroundings.making(owner.name, world.workloads.objects)
+        world.add_missing(made.companions)
+        owner.template = states.as_template(made.pod)
+    return owner.template
+
+
+def _related(world: Store, name: WorkloadName) -> list[Pod]:
+    """The active pods of all ReplicaSets of the same controller; a ReplicaSet by itself has no relations."""
+    above = world.workloads.above(name, world.book.of(name))
+    if above == name:
+        return []
+    siblings = world.owners_below(above)
+    return [pod for sibling in siblings for pod in world.book.of(sibling) if is_active(pod)]

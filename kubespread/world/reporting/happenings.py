@@ -1,0 +1,194 @@
+"""What happened in a world, as a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.reports.happened import (
+    BlockedPod,
+    GonePod,
+    Happened,
+    NodeEviction,
+    PendingPods,
+    PlacedPod,
+    TouchedWorkload,
+    UnmadePods,
+)
+from kubespread.reports.node_states import states_of
+from kubespread.reports.parts import PreemptedPod, SkewChange
+from kubespread.reports.skew import skew_now
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.world.events.unmade import Unmade, unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.store.happenings import Gone, Happenings
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.spread import constraints_on
+from kubespread.world.store.waiting import Waiting
+
+
+def happened(world: World, before: Cluster) -> Happened:
+    """What happened in ``world`` since its step began, when it was ``before``."""
+    happenings, found = world.happenings, list(unmade(world))
+    were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
+    closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
+    return Happened(
+        nodes_joined=tuple(sorted(are - were)),
+        nodes_left=tuple(sorted(were - are)),
+        node_states={
+            name: closed.get(name, ())
+            for name in sorted((closed.keys() | were_closed.keys()) & are)
+            if closed.get(name) != were_closed.get(name)
+        },
+        gone=tuple(gone_pods(happenings.gone)),
+        placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed),
+        blocked=tuple(
+            BlockedPod(
+                pod=NamespacedName.of(each.pod),
+                node=each.pod.spec.node_name,
+                budget=each.budget,
+                message=each.message,
+                cause=each.cause,
+            )
+            for each in happenings.blocked
+        ),
+        pending=tuple(pending_pods(world, world.waiting)),
+        not_created=tuple(unmade_pods(world, (each for each in found if each.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (each for each in found if not each.is_refused))),
+        workloads=tuple(_touched(world, before, happenings, found)),
+        evictions=tuple(node_evictions(happenings)),
+        notes=tuple(happenings.notes),
+    )
+
+
+def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
+    """The same, as a report has them."""
+    return (NodeEviction(node=each.node, seconds=round(each.seconds), pods=each.pods) for each in happenings.evictions)
+
+
+def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
+    """Those that made room for others, in order."""
+    for gone in happenings.gone:
+        if gone.made_room_for is not None:
+            owner = controller_of(gone.pod)
+            yield PreemptedPod(
+                pod=NamespacedName.of(gone.pod),
+                node=gone.pod.spec.node_name,
+                owner=None if owner is None else f"{owner.kind}/{owner.name}",
+                made_room_for=NamespacedName.of(gone.made_room_for),
+                broken_budgets=gone.broken_budgets,
+            )
+
+
+def gone_pods(gone: Iterable[Gone]) -> Iterator[GonePod]:
+    """The same, as a report has them."""
+    for each in gone:
+        yield GonePod(
+            pod=NamespacedName.of(each.pod),
+            node=each.pod.spec.node_name or None,
+            why=each.why,
+            lost_for_good=each.is_lost_for_good,
+            made_room_for=None if each.made_room_for is None else NamespacedName.of(each.made_room_for),
+            broken_budgets=each.broken_budgets,
+        )
+
+
+def workload_of(world: World, pod: Pod) -> WorkloadName:
+    """What people call the workload of a pod; the pod itself where it has none."""
+    owner = world.book.owner_of(pod)
+    if owner is None:
+        return WorkloadName("Pod", *key_of(pod))
+    return world.workloads.above(owner, [pod])
+
+
+def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPods]:
+    """Pods that wait, those of one workload that hear the same together, by workload."""
+    groups: dict[tuple[WorkloadName, str], list[NamespacedName]] = {}
+    messages: dict[int, str] = {}
+    for each in waiting:
+        # Pods of one template all hear the same.
+        template = id(each.template)
+        if template not in messages:
+            messages[template] = world.message(each)
+        groups.setdefault((workload_of(world, each.pod), messages[template]), []).append(NamespacedName.of(each.pod))
+    for (workload, message), pods in sorted(groups.items(), key=lambda group: (in_order(group[0][0]), group[0][1])):
+        yield PendingPods(workload=workload, pods=tuple(pods), message=message)
+
+
+def unmade_pods(world: World, found: Iterable[Unmade]) -> Iterator[UnmadePods]:
+    """Pods that do not exist though they are to, those of one workload together."""
+    for workload, each in sorted(_by_workload(world, found).items(), key=lambda group: in_order(group[0])):
+        count = sum(pods.count for pods in each)
+        yield UnmadePods(workload=workload, count=count, message=each[0].message)
+
+
+def _by_workload(world: World, found: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
+    groups: dict[WorkloadName, list[Unmade]] = {}
+    for each in found:
+        groups.setdefault(world.workloads.above(each.owner, world.book.of(each.owner)), []).append(each)
+    return groups
+
+
+def _touched(
+    world: World, before: Cluster, happenings: Happenings, found: Sequence[Unmade]
+) -> Iterator[TouchedWorkload]:
+    moved = [(gone.pod for gone in happenings.gone), happenings.created, happenings.placed]
+    gone, created, placed, waiting = (
+        [(workload_of(world, pod), pod) for pod in pods] for pods in (*moved, (each.pod for each in world.waiting))
+    )
+    lacking = _by_workload(world, found)
+    like = {workload: pod for workload, each in lacking.items() if (pod := _alike(world, each[0].owner)) is not None}
+    # The last one speaks for the workload: its template is the newest.
+    pods = {**like, **dict([*gone, *placed, *waiting])}
+    counts = [Counter(workload for workload, _ in each) for each in (gone, created, placed)]
+    for workload in sorted(pods, key=in_order):
+        if workload.kind not in ("Pod", "DaemonSet"):
+            row = _workload(world, before, workload, pods[workload], lacking.get(workload, ()))
+            yield replace(row, gone=counts[0][workload], created=counts[1][workload], placed=counts[2][workload])
+
+
+def _alike(world: World, owner: WorkloadName) -> Pod | None:
+    """A pod like those that ``owner`` is to have."""
+    refused, known = world.api_server.refused.get(owner), world.owners.get(owner)
+    if refused is not None:
+        return refused.pods[0][0]
+    return next(iter(world.book.of(owner)), known.template if known is not None else None)
+
+
+def _workload(
+    world: World, before: Cluster, workload: WorkloadName, pod: Pod, found: Sequence[Unmade]
+) -> TouchedWorkload:
+    owners = dict.fromkeys([*world.owners_below(workload), *(each.owner for each in found)])
+    own = [each for owner in owners for each in world.book.of(owner) if is_active(each)]
+    scheduler_of = world.surroundings.scheduler_of
+    after = constraints_on(world.cluster, pod, scheduler_of)
+    was = constraints_on(before, pod, scheduler_of)
+    if len(was) != len(after):
+        # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
+        same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
+        was = constraints_on(same_objects, pod, scheduler_of)
+    return TouchedWorkload(
+        workload=workload,
+        replicas=desired_replicas(world, workload),
+        ready=sum(map(is_ready, own)),
+        pending=sum(not each.spec.node_name for each in own),
+        not_created=sum(each.count for each in found if each.is_refused),
+        not_made_yet=sum(each.count for each in found if not each.is_refused),
+        skew=tuple(
+            SkewChange(
+                topology_key=now.topology_key,
+                when_unsatisfiable=now.when_unsatisfiable,
+                max_skew=now.max_skew,
+                before=skew_now(then),
+                after=skew_now(now),
+            )
+            for then, now in zip(was, after, strict=True)
+        ),
+    )

@@ -1,0 +1,70 @@
+"""Pods that workloads are to have and that no node runs: those that wait, and those that are not made yet.
+
+Names do not tell whose fault that is: where one pod of a workload waits and another is evicted, the first may take the
+place of the second, whose successor waits under a new name. So pods are counted by workload.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from kubespread.kube.pod_status import is_active
+from kubespread.world.events.unmade import Unmade, unmade
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
+
+
+def settled(world: World) -> frozenset[PodKey]:
+    """Let a world settle before anything happens in it. The pods that waited until then, and have a node by now."""
+    waited = [key_of(each.pod) for each in world.waiting]
+    world.settle()
+    return frozenset(key for key in waited if key in world.book and world.book[key].spec.node_name)
+
+
+class Missing:
+    """What no node runs before something happens in a world, to compare with what none runs afterwards."""
+
+    def __init__(self, world: World, waited: Collection[PodKey] = ()) -> None:
+        """``waited`` are pods that have a node only since the world settled: to lose it is to wait as they did."""
+        self._waited = {key: workload_of(world, world.book[key]) for key in waited if key in world.book}
+        self._waiting = {key_of(each.pod): workload_of(world, each.pod) for each in world.waiting}
+        self._unmade = Counter({(each.owner, each.is_refused): each.count for each in unmade(world)})
+
+    def newly_waiting(self, world: World) -> list[Waiting]:
+        """Pods that wait now, of each workload as many as it has more of than before."""
+        waiting = {key_of(each.pod): each for each in world.waiting}
+        new = [each for key, each in waiting.items() if key not in self._waiting]
+        if not new:
+            return []
+        # Each that waited and does not any more has left its place in the queue to another of its workload.
+        relieved = Counter(workload for key, workload in self._waiting.items() if key not in waiting)
+        relieved.update(workload for key, workload in self._waited.items() if not _runs(world, key))
+        charged: list[Waiting] = []
+        for each in new:
+            workload = workload_of(world, each.pod)
+            if relieved[workload]:
+                relieved[workload] -= 1
+            else:
+                charged.append(each)
+        return charged
+
+    def has_more(self, world: World) -> bool:
+        """Whether pods wait or are not made beyond those of before."""
+        return bool(self.newly_waiting(world)) or any(True for _ in self.newly_unmade(world))
+
+    def newly_unmade(self, world: World) -> Iterator[Unmade]:
+        """Pods that their controllers do not make as things stand, of each controller those that it has more of than
+        before. Asked of those that lost pods: others are as they were.
+        """
+        lost = (world.book.owner_of(gone.pod) for gone in world.happenings.gone)
+        for each in unmade(world, {owner for owner in lost if owner is not None}):
+            if (more := each.count - self._unmade[each.owner, each.is_refused]) > 0:
+                yield replace(each, count=more)
+
+
+def _runs(world: World, key: PodKey) -> bool:
+    return key in world.book and is_active(world.book[key]) and bool(world.book[key].spec.node_name)

@@ -1,0 +1,1 @@
+"""What a world holds, kept up with itself through every change."""

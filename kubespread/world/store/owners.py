@@ -1,0 +1,254 @@
+"""What directly controls pods, as far as making and deleting pods needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import structs
+
+from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, LabelSelector
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
+
+if TYPE_CHECKING:
+    from kubespread.world.store.pod_book import PodBook
+
+T = TypeVar("T", bound=ApiObject)
+
+
+def in_order(name: WorkloadName) -> tuple[str, str, str]:
+    """Sorts workloads by namespace, kind and name."""
+    return name.namespace, name.kind, name.name
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A pod that a workload's template would make, and objects that come with it, such as claims."""
+
+    pod: Pod
+    companions: tuple[ApiObject, ...] = ()
+
+
+Making = Callable[[WorkloadName, ClusterObjects], Made]
+"""The next pod of one of the workloads that are among the objects, admitted. Raises UsageError, SnapshotError and
+ManifestError."""
+
+
+@dataclass(slots=True)
+class Owner:
+    """One controller."""
+
+    name: WorkloadName
+    replicas: int
+    """How many pods it is to have."""
+    template: Pod | None = None
+    """What it makes copies of, None before it is known."""
+    gone: list[Pod] = field(default_factory=list)
+    """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
+    number: int = 0
+    """What its last new pod was numbered."""
+    failures: int = 0
+    """How many pods a Job lost here."""
+    has_ended: bool = False
+    """Whether a Job has failed here."""
+    is_foreign: bool = False
+    """Whether its controller is not known here, and what was applied is kept as a ReplicaSet would."""
+
+    def fork(self) -> Owner:
+        return replace(self, gone=list(self.gone))
+
+
+def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
+    """How many pods a controller is to have that only its ``pods`` tell of: as many as it has.
+
+    One of a StatefulSet that is missing between two others is wanted too.
+    """
+    if name.kind == "StatefulSet":
+        ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
+        return max(ordinals) - min(ordinals) + 1 if ordinals else 0
+    return sum(map(is_active, pods))
+
+
+def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
+    """What to say of a controller that does not tell how many pods it is to have."""
+    kind = {cls.__name__: cls for cls in (ReplicaSet, ReplicationController, StatefulSet)}.get(name.kind)
+    if kind is None:
+        return
+    if objects.knows(kind):
+        said = f"{name.kind}/{name.name} is not in the cluster, or does not say how many pods it is to have"
+        yield f"{said}: as many as it has"
+    else:
+        yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
+
+
+def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
+    """The highest number that ends the name of one of its ``pods`` already.
+
+    New ones are numbered on from there, so that no name is given twice: budgets remember for a while whom they let go.
+    """
+    ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
+    return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
+
+
+class Workloads:
+    """The workload objects of a cluster by kind, namespace and name."""
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self.objects = objects
+
+    @cached_property
+    def replica_sets(self) -> Mapping[WorkloadName, ReplicaSet]:
+        return _by_name(self.objects.of(ReplicaSet))
+
+    @cached_property
+    def replication_controllers(self) -> Mapping[WorkloadName, ReplicationController]:
+        return _by_name(self.objects.of(ReplicationController))
+
+    @cached_property
+    def deployments(self) -> Mapping[WorkloadName, Deployment]:
+        return _by_name(self.objects.of(Deployment))
+
+    @cached_property
+    def stateful_sets(self) -> Mapping[WorkloadName, StatefulSet]:
+        return _by_name(self.objects.of(StatefulSet))
+
+    @cached_property
+    def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
+        return _by_name(self.objects.of(DaemonSet))
+
+    @cached_property
+    def jobs(self) -> Mapping[WorkloadName, Job]:
+        return _by_name(self.objects.of(Job))
+
+    def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
+        return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
+
+    def knows(self, name: WorkloadName) -> bool:
+        """Whether there is such a ReplicaSet, ReplicationController or StatefulSet."""
+        return self._resizable(name) is not None
+
+    def replicas(self, name: WorkloadName) -> int | None:
+        """What the object's spec says, None where it does not, or where there is no such object."""
+        obj = self._resizable(name)
+        return None if obj is None else obj.spec.replicas
+
+    def resized(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
+        """The object with another number of replicas; None where there is no such object."""
+        obj = self._resizable(name)
+        return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
+
+    def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
+        """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
+        for obj in objects:
+            if all(_key(each) != _key(obj) for each in self.objects.of(type(obj))):
+                yield obj
+
+    def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
+        """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
+
+        Where the ReplicaSet is not known, the hash in the labels of its ``pods`` tells that a Deployment made it.
+        """
+        if name.kind != "ReplicaSet":
+            return name
+        replica_set = self.replica_sets.get(name)
+        if replica_set is not None:
+            owner = controller_of(replica_set)
+            return name if owner is None else WorkloadName(owner.kind, name.namespace, owner.name)
+        hashes = {pod.metadata.labels.get(TEMPLATE_HASH, "") for pod in pods}
+        suffix = f"-{next(iter(hashes))}" if len(hashes) == 1 else "-"
+        if len(suffix) > 1 and name.name.endswith(suffix):
+            return WorkloadName("Deployment", name.namespace, name.name.removesuffix(suffix))
+        return name
+
+
+class Families:
+    """Which controllers make the pods of which workload: the ReplicaSets of a Deployment or of a custom controller,
+    everything else for itself.
+
+    Where a ReplicaSet is known by its pods alone they tell whose it is, also after they are gone.
+    """
+
+    def __init__(self) -> None:
+        self._above: dict[WorkloadName, WorkloadName] = {}
+        self._below: dict[WorkloadName, list[WorkloadName]] = {}
+
+    def below(self, workload: WorkloadName, workloads: Workloads, book: PodBook) -> list[WorkloadName]:
+        """Those of them that have, or had, pods, by name."""
+        if len(self._above) != len(book.owners):
+            for name in book.owners:
+                if name not in self._above:
+                    above = self._above[name] = workloads.above(name, book.of(name))
+                    self._below.setdefault(above, []).append(name)
+        found = self._below.get(workload)
+        if found is None:
+            return [] if workload.kind == "Deployment" else [workload]
+        return sorted(found, key=in_order)
+
+    def fork(self) -> Families:
+        other = Families()
+        other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
+        return other
+
+
+class Adopters:
+    """Which controller adopts a pod that has none: the first whose selector matches it.
+
+    Source of the rule: ClaimPods of the controllers' reference managers; a StatefulSet adopts only what is called like
+    one of its pods.
+    """
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self._objects = objects
+        self._known: dict[tuple[str, int, str], tuple[Mapping[str, str], WorkloadName | None]] = {}
+        """With the labels themselves: as long as they are kept no others have their id."""
+
+    def __call__(self, pod: Pod) -> WorkloadName | None:
+        meta = pod.metadata
+        # Pods of one template share their labels.
+        ordinal = meta.name if self._objects.of(StatefulSet) else ""
+        key = meta.namespace, id(meta.labels), ordinal
+        if key not in self._known:
+            found = (
+                name for name, selector in self._selectors.get(meta.namespace, ()) if selector.matches(meta.labels)
+            )
+            adopter = next(
+                (name for name in found if name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None), None
+            )
+            self._known[key] = meta.labels, adopter
+        return self._known[key][1]
+
+    @cached_property
+    def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
+        objects, found = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
+        adopting: Sequence[ReplicaSet | ReplicationController | StatefulSet] = (
+            *objects.of(ReplicaSet),
+            *objects.of(ReplicationController),
+            *objects.of(StatefulSet),
+        )
+        for obj in adopting:
+            given = obj.spec.selector
+            try:
+                selector = from_label_selector(given) if isinstance(given, LabelSelector) else from_map(given or {})
+            except SelectorError:
+                continue
+            if not selector.is_empty and not selector.nothing:
+                name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+                found.setdefault(name.namespace, []).append((name, selector))
+        return found
+
+
+def _key(obj: ApiObject) -> tuple[str, str]:
+    return obj.metadata.namespace, obj.metadata.name
+
+
+def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:
+    return {WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name): obj for obj in objects}

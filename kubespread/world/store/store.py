@@ -1,0 +1,406 @@
+"""What a world holds: nodes, pods, objects and the queue, kept up with each other through every change."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
+
+from kubespread.controllers.claims import admitted_claims, ephemeral_claims
+from kubespread.controllers.daemonset import should_run
+from kubespread.controllers.disruption.budgets import ClusterScales, Scale
+from kubespread.controllers.outage import Replacement, is_silent, replacement
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active, is_terminating
+from kubespread.kube.timestamps import format_utc
+from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.scheduler.cluster.change import Change, StorageChange
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.placing import Choice
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.store import budgets
+from kubespread.world.store import pod_states as states
+from kubespread.world.store.api_server import ApiServer
+from kubespread.world.store.budgets import Budgets, KnownScales
+from kubespread.world.store.claims import to_create
+from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
+from kubespread.world.store.living_cluster import LivingCluster
+from kubespread.world.store.owners import (
+    Adopters,
+    Families,
+    Owner,
+    Workloads,
+    last_number,
+    replicas_told_by,
+    unknown,
+)
+from kubespread.world.store.pod_book import PodBook, key_of
+from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
+from kubespread.world.store.surroundings import Surroundings
+from kubespread.world.store.waiting import Queue, Waiting
+
+ABOVE = frozenset({"Deployment"})
+BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet"})
+"""The kinds that make pods and delete them themselves."""
+BETWEEN_STEPS = datetime.timedelta(minutes=10)
+"""How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
+
+
+class Store:
+    """One cluster through time: what there is of it, how that changes, and what came of it."""
+
+    def __init__(
+        self, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects, surroundings: Surroundings
+    ) -> None:
+        self.surroundings = surroundings
+        self.time = surroundings.time
+        unready = sum(not states.readiness_known(pod) for pod in pods)
+        if unready:
+            pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
+        self.workloads = Workloads(objects)
+        self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
+        self.assumed = surroundings.assumed
+        """What was taken for granted so far, where the cluster's source does not say."""
+        if unready:
+            self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
+        self.book = PodBook(pods, Adopters(objects))
+        self.api_server = ApiServer(surroundings.admission, objects, pods, self.time, self.assume)
+        self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
+        self.owners: dict[WorkloadName, Owner] = {}
+        self.dirty: dict[WorkloadName, None] = {}
+        """What has to look after its pods."""
+        self.watchers: dict[WorkloadName, WorkloadName] = {}
+        """The Deployments that are being rolled out, by their ReplicaSets."""
+        self.rollouts: dict[WorkloadName, Rollout] = {}
+        self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
+        self._budgets: Budgets | None = None
+        self.families = Families()
+        self.happenings = Happenings()
+        waiting = (pod for pod in self.book if not pod.spec.node_name and is_active(pod))
+        self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
+
+    def fork(self) -> Self:
+        """The same cluster, to go on from in another way; nothing has happened in it yet."""
+        other = object.__new__(type(self))
+        other.surroundings, other.time = self.surroundings, self.time
+        other.workloads = self.workloads
+        other.living = LivingCluster(self.cluster)
+        other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
+        other.owners = {name: owner.fork() for name, owner in self.owners.items()}
+        other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
+        other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
+        other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
+        other.happenings, other._budgets = Happenings(), None
+        other.families, other.assumed = self.families.fork(), self.assumed
+        return other
+
+    @property
+    def cluster(self) -> Cluster:
+        """Its columns, as it is now."""
+        return self.living.cluster
+
+    @property
+    def budgets(self) -> Budgets:
+        """The disruption budgets, kept up with the pods from the first time somebody asks."""
+        if self._budgets is None:
+            objects = self.workloads.objects
+            scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
+            self.assume(budgets.gaps(objects))
+            self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
+        return self._budgets
+
+    @property
+    def objects(self) -> ClusterObjects:
+        """What there is besides nodes and pods, with the claims that are bound by now and what quotas count as used."""
+        return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
+
+    def resize(self, name: WorkloadName, replicas: int) -> None:
+        """A ReplicaSet, ReplicationController or StatefulSet is to have another number of pods."""
+        self.owner(name).replicas = replicas
+        if (resized := self.workloads.resized(name, replicas)) is not None:
+            self.add_objects([resized])
+
+    def _scale_of_pods(self, controller: OwnerReference, namespace: str) -> Scale | None:
+        """Of a controller that the cluster's source does not have: as many replicas as it runs."""
+        kind = next((row for row in POD_CREATORS.values() if row.kind == controller.kind), None)
+        if kind is None or self.workloads.objects.knows(kind.cls):
+            return None
+        name = WorkloadName(controller.kind, namespace, controller.name)
+        return Scale(name, self.owner(name).replicas)
+
+    @property
+    def timestamp(self) -> str:
+        """Now, RFC 3339."""
+        return format_utc(self.time)
+
+    def next_step(self) -> Happenings:
+        """Time passes; what happened since the last step began."""
+        happened, self.happenings = self.happenings, Happenings()
+        self.time += BETWEEN_STEPS
+        return happened
+
+    def owner(self, name: WorkloadName) -> Owner:
+        """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
+        known = self.owners.get(name)
+        if known is None:
+            pods = self.book.of(name)
+            active = [pod for pod in pods if is_active(pod)]
+            replicas = self.workloads.replicas(name)
+            if replicas is None:
+                replicas = replicas_told_by(name, pods)
+                self.assume(unknown(name, self.workloads.objects))
+            template = states.as_template(active[0]) if active else None
+            known = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
+        return known
+
+    def assume(self, assumptions: Iterable[str]) -> None:
+        """Something is taken for granted from now on, here and wherever this world came from or is forked to."""
+        self.assumed.update(dict.fromkeys(assumptions))
+
+    def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
+        """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""
+        return self.families.below(workload, self.workloads, self.book)
+
+    def change_nodes(self, change: NodeChange) -> None:
+        """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
+        cluster = self.cluster
+        position_of = cluster.nodes.index
+        self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
+        self._use(
+            self.cluster.after(
+                Change(
+                    replaced={position_of[name]: node for name, node in change.replaced.items()},
+                    added=change.added,
+                    removed=frozenset(position_of[name] for name in change.removed),
+                )
+            )
+        )
+
+    def add_objects(self, objects: Iterable[ApiObject]) -> None:
+        """Objects besides pods and nodes came, or are other than they were."""
+        added = list(objects)
+        if added:
+            changed = with_objects(self.objects, added)
+            self.api_server.learn(changed, added)
+            self.workloads, self._budgets = Workloads(changed), None
+            self._use(self.cluster.with_objects(changed))
+
+    def add_missing(self, companions: Iterable[ApiObject]) -> None:
+        """Objects came along with a pod that was made; those that are there already stay as they are by now."""
+        self.add_objects(self.workloads.missing(beside_claims(companions)))
+
+    def _use(self, cluster: Cluster) -> None:
+        self.living = LivingCluster(cluster)
+        self.queue.start_anew()
+
+    def create(self, pod: Pod, template: Pod) -> bool:
+        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes; whether the API server
+        lets it be created.
+        """
+        owner = self.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
+        admitted = self.api_server.admit(pod, template, owner)
+        if admitted is None:
+            return False
+        pod, template = admitted
+        if ephemeral := ephemeral_claims(pod):
+            self.create_claims(ephemeral)
+            template = pod
+        self.book.add(pod)
+        self._note_changed(pod)
+        self.queue.add(pod, template)
+        self.happenings.created.append(pod)
+        return True
+
+    def remove(self, pods: Iterable[Pod], why: str) -> None:
+        """Pods are gone from the API; those that control them look after what is left."""
+        gone: list[tuple[Pod, int]] = []
+        for pod in pods:
+            self._note_gone(pod, why)
+            self.book.remove(pod)
+            self.api_server.removed(pod)
+            if self._budgets is not None:
+                self._budgets.removed(pod)
+            self.queue.remove(pod)
+            self._forget_nomination(pod)
+            position = self._position(pod)
+            if position is not None:
+                gone.append((pod, position))
+        if gone:
+            self.living.change(gone=gone)
+
+    def delete(self, pods: Iterable[Pod], why: str) -> None:
+        """Pods are deleted: gone, but for those whose kubelet does not answer; they stay terminating."""
+        listed = list(pods)
+        self.terminate([pod for pod in listed if is_active(pod) and not self.ends(pod)], why)
+        self.remove([pod for pod in listed if self.ends(pod)], why)
+
+    def ends(self, pod: Pod) -> bool:
+        """Whether a pod that is deleted is gone: its kubelet answers, or it has ended, or has no grace period."""
+        position, grace_period = self._position(pod), pod.spec.termination_grace_period_seconds
+        return position is None or grace_period == 0 or not is_silent(self.living.nodes.objects[position])
+
+    def terminate(self, pods: Iterable[Pod], why: str) -> None:
+        """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""
+        going = [(pod, states.terminating(pod, self.timestamp)) for pod in pods]
+        for pod, _ in going:
+            self._note_gone(pod, why, stays=True)
+            self.api_server.terminating(pod)
+        self.change_pods(going)
+
+    def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
+        """Pods are in another state than they were, on the nodes they were on."""
+        come, gone = list[tuple[Pod, int]](), list[tuple[Pod, int]]()
+        for old, new in changes:
+            self.book.replace(old, new)
+            self._note_changed(new)
+            position = self._position(old)
+            if position is not None:
+                gone.append((old, position))
+                come.append((new, position))
+            self._touch(self.book.owner_of(new))
+        if gone:
+            self.living.change(come, gone)
+
+    def _note_changed(self, pod: Pod) -> None:
+        if self._budgets is not None:
+            self._budgets.changed(pod)
+
+    def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
+        """``stays``: the pod is terminating from now on, and gone only when that is noted once more."""
+        owner = self.book.owner_of(pod)
+        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays)
+        if is_active(pod):
+            self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
+        if owner is None or not self.makes_others(owner):
+            return
+        known = self.owner(owner)
+        known.template = known.template or states.as_template(pod)
+        if is_missed:
+            known.gone.append(pod)
+        self._touch(owner)
+
+    def _touch(self, owner: WorkloadName | None) -> None:
+        """A pod of ``owner`` has changed."""
+        if owner is not None and self.makes_others(owner):
+            self.dirty[owner] = None
+            if (watcher := self.watchers.get(owner)) is not None:
+                self.dirty[watcher] = None
+
+    def _position(self, pod: Pod) -> int | None:
+        """Of its node in the cluster's columns, None for a pod that is not there."""
+        return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
+
+    def controlled_as(self, name: WorkloadName) -> str:
+        """The kind whose controller looks after an object: its own, or what one that is not known is taken for."""
+        owner = self.owners.get(name)
+        return "ReplicaSet" if owner is not None and owner.is_foreign else name.kind
+
+    def makes_others(self, name: WorkloadName) -> bool:
+        """Whether it makes another pod where one is gone."""
+        return self.controlled_as(name) in ABOVE | BELOW
+
+    def _misses(self, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
+        """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no
+        more.
+        """
+        if not self.makes_others(owner):
+            # A static pod is its kubelet's.
+            if owner.kind != "Node":
+                self.happenings.note(not_modelled(owner))
+            return False
+        if why in (SCALED_DOWN, UNSELECTED) or not self._makes_another(pod, owner, why):
+            return False
+        waits = self.waits_for_the_end(pod, owner)
+        if is_active(pod):
+            if stays and waits:
+                self.happenings.note(
+                    f"{owner.kind}/{owner.name} makes no other pod as long as the one it lost is terminating"
+                )
+            return not (stays and waits)
+        return waits and not stays and is_terminating(pod)
+
+    def _makes_another(self, pod: Pod, owner: WorkloadName, why: str) -> bool:
+        if owner.kind == "DaemonSet":
+            return why != LOST and self.wants_daemon(pod)
+        return not (owner.kind == "Job" and self.makes_none(owner))
+
+    def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
+        """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
+        if owner.kind == "StatefulSet":
+            return True
+        return replacement(controller_of(pod), self.workloads.jobs.get(owner)) is Replacement.WHEN_GONE
+
+    def wants_daemon(self, pod: Pod) -> bool:
+        """Whether a DaemonSet would make a pod like ``pod``, which is pinned, for its node as it is now."""
+        position = self.living.nodes.index.get(states.node_of(pod))
+        return position is not None and should_run(states.as_template(pod), self.living.nodes.objects[position])
+
+    def makes_none(self, name: WorkloadName) -> bool:
+        """Whether a Job makes no pods, whatever it lacks: it has failed, or it is suspended."""
+        job = self.workloads.jobs.get(name)
+        return self.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
+
+    def create_claims(self, claims: Iterable[PersistentVolumeClaim]) -> None:
+        """The claims that are made for a new pod, those that are not there yet."""
+        admitted = admitted_claims(claims, self.workloads.objects)
+        if created := to_create(admitted, self.cluster.storage):
+            self.living.change_storage(StorageChange(created))
+
+    def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
+        """A pod that waited runs on a node now, as ``placed``; the columns know already."""
+        self.book.replace(pod, placed)
+        self._note_changed(placed)
+        self.queue.remove(pod)
+        self._forget_nomination(pod)
+        self.happenings.placed.append(placed)
+        self.happenings.choices.append(choice)
+        self._touch(self.book.owner_of(placed))
+
+    def _forget_nomination(self, pod: Pod) -> None:
+        """A pod that waits no longer holds no room on the node that was nominated to it."""
+        if not pod.status.nominated_node_name:
+            return
+        cluster = self.cluster
+        if any(key_of(each) == key_of(pod) for each in cluster.nominated):
+            after = cluster.after(Change())
+            after.nominated = tuple(each for each in cluster.nominated if key_of(each) != key_of(pod))
+            self._use(after)
+
+    @property
+    def waiting(self) -> list[Waiting]:
+        """The pods without a node, in the order they are tried."""
+        return list(self.queue.waiting.values())
+
+    def message(self, waiting: Waiting) -> str:
+        """Why a pod has no node."""
+        return self.queue.message(waiting, self.living)
+
+
+def with_objects(known: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
+    """The objects that are known, and ``objects`` in place of their namesakes."""
+    for obj in objects:
+        cls, meta = type(obj), obj.metadata
+        others = (
+            each
+            for each in known.of(cls)
+            if (each.metadata.namespace, each.metadata.name) != (meta.namespace, meta.name)
+        )
+        known = known.with_all(cls, (*others, obj))
+    return known
+
+
+def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
+    """What came along with a new pod but for claims, which are created with each pod there is."""
+    return (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
+
+
+def not_modelled(owner: WorkloadName) -> str:
+    """What to say of a controller of another kind."""
+    name = f"{owner.kind}/{owner.name}"
+    return f"{name} is not a controller that is modeled: whether it makes other pods is not known"

@@ -1,0 +1,262 @@
+"""Which changes are suggested, in which order, and what is said of those that do not suffice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import AdviseReport, Snapshot, UsageError
+from tests.builders import Data, ago, hard, hosts, node, pod, pods_on, soft, taint
+from tests.world.clusters import budget, deployment, gone_to_sleep
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def advised(objects: list[Data], asked: Data | str, replicas: int | None = None, **options: Any) -> AdviseReport:
+    return kubespread.advise(Snapshot.from_objects(objects), asked, replicas, **options)
+
+
+def lines(report: AdviseReport) -> list[str]:
+    """``A maxSkew 2 = 2: --set ...``, then what only moves the gap and what does not suffice."""
+    if report.advice is None:
+        return ["nothing has to change"]
+    told = []
+    for each in report.advice.enough:
+        fits = each.nodes if each.nodes is not None else each.placed
+        others = f" or {len(each.alternatives)}" if each.alternatives else ""
+        said = "".join(f" | {remark}" for remark in (*each.notes, *each.consequences))
+        told.append(f"{each.change} = {fits}: {' '.join(each.options)}{others}{said}")
+    told += [f"~ {', '.join(each.changes)}: {', '.join(each.harm)}" for each in report.advice.costly]
+    return [*told, *(f"- {', '.join(each.changes)}" for each in report.advice.not_enough)]
+
+
+TWO_ZONES = [node("n0", zone="a"), gone_to_sleep(node("n1", zone="b")), *pods_on({"n0": 1})]
+"""One pod in zone a, none in zone b, whose only node is cordoned."""
+
+
+def terminating(name: str, on: str, *, cpu: str) -> Data:
+    made = pod(name, on, requests={"cpu": cpu})
+    made["metadata"]["deletionTimestamp"] = ago(0)
+    return made
+
+
+CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
+    "a pod that fits": ([node("n0")], pod(), ["nothing has to change"]),
+    "a cordoned domain with the minimum": (
+        TWO_ZONES,
+        pod(constraints=[hard()]),
+        [
+            "A maxSkew 2 = 1: --set maxSkew[zone]=2",
+            "A nodeTaintsPolicy Honor = 1: --set nodeTaintsPolicy[zone]=Honor",
+            "uncordon n1 = 1: --uncordon n1",
+            "1 more like n0 in b = 1: --add-node n0@zone=b",
+            "A ScheduleAnyway = 1: --set whenUnsatisfiable[zone]=ScheduleAnyway",
+            "~ evicting default/n0-0: default/n0-0 would be lost for good",
+            "- A nodeAffinityPolicy Ignore",
+            "- more nodes like n0, more nodes like n1",
+        ],
+    ),
+    "a taint in the way, taken off or tolerated": (
+        [node("n0", taints=[taint("dedicated", value="gpu")]), gone_to_sleep(node("n1"))],
+        pod(),
+        [
+            "uncordon n1 = 1: --uncordon n1",
+            "taint n0 dedicated:NoSchedule- = 1: --taint 'n0 dedicated:NoSchedule-'",
+            "tolerate dedicated=gpu:NoSchedule = 1: --set tolerations=dedicated=gpu:NoSchedule",
+            "- more nodes like n0, more nodes like n1",
+        ],
+    ),
+    "a taint that says in what state a node is stays": (
+        [node("n0", taints=[taint("node.kubernetes.io/memory-pressure")])],
+        pod(),
+        ["1 more like n0 = 1: --add-node n0"],
+    ),
+    "requests as large as the largest hole": (
+        [node("n0", cpu="4"), node("n1", cpu="2")],
+        pod(requests={"cpu": "5", "memory": "1Gi"}),
+        [
+            "request cpu 4 = 1: --set cpu=4",
+            "- requesting less memory",
+            "- more nodes like n0, more nodes like n1",
+        ],
+    ),
+    "memory in the largest unit that is exact": (
+        [node("n0")],
+        pod(requests={"memory": "20Gi"}),
+        ["request memory 16Gi = 1: --set memory=16Gi", "- more nodes like n0"],
+    ),
+    "fewer domains than minDomains": (
+        [node("n0", zone="a"), *pods_on({"n0": 1})],
+        pod(constraints=[hard(minDomains=3)]),
+        [
+            "A minDomains 1 = 1: --set minDomains[zone]=1",
+            "A maxSkew 2 = 1: --set maxSkew[zone]=2",
+            "A ScheduleAnyway = 1: --set minDomains[zone]=null --set whenUnsatisfiable[zone]=ScheduleAnyway",
+            "1 more like n0, in a new zone = 1: --add-node n0@zone=new-1",
+            "~ evicting default/n0-0: default/n0-0 would be lost for good",
+            "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
+            "- more nodes like n0",
+        ],
+    ),
+    "constraints over one key are told by their positions": (
+        [node("n0", zone="a"), node("n1", zone="b", unschedulable=True), *pods_on({"n0": 2}),
+         pod("x", "n0", labels={"app": "x"})],
+        pod(labels={"foo": "bar", "app": "x"}, constraints=[hard(max_skew=3), hard("zone", 1, match={"app": "x"})][1:]
+            + [soft("zone", 3)]),
+        [
+            "A maxSkew 2 = 1: --set maxSkew[0]=2",
+            "uncordon n1 = 1: --uncordon n1",
+            "1 more like n0 in b = 1: --add-node n0@zone=b",
+            "~ evicting default/x: default/x would be lost for good",
+            "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
+            "- evicting default/n0-0",
+            "- more nodes like n0, more nodes like n1",
+            "- relaxing A",
+        ],
+    ),
+    "a pod on its way out, which is all it takes": (
+        [node("n0", cpu="4"), terminating("old", "n0", cpu="3")],
+        pod(requests={"cpu": "4"}),
+        [
+            "wait for default/old to terminate = 1: --evict default/old",
+            "1 more like n0 = 1: --add-node n0",
+            "request cpu 1 = 1: --set cpu=1",
+        ],
+    ),
+    "several together where none suffices alone": (
+        [node("n0", cpu="2", unschedulable=True)],
+        pod(requests={"cpu": "4"}),
+        [
+            "uncordon n0 + request cpu 2 = 1: --set cpu=2 --uncordon n0",
+            "- uncordoning n0",
+            "- requesting less cpu",
+            "- more nodes like n0",
+        ],
+    ),
+    "a label that no node has": (
+        [node("n0")],
+        pod(nodeSelector={"pool": "gpu"}),
+        [
+            "label n0 pool=gpu = 1: --label 'n0 pool=gpu'",
+            "drop nodeSelector pool = 1: --set nodeSelector[pool]=null",
+            "- more nodes like n0",
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_suggested_for_one_pod(case: str) -> None:
+    objects, asked, expected = CASES[case]
+    assert lines(advised(objects, asked)) == expected
+
+
+def test_priorities_and_budgets_are_told_of_an_eviction_and_who_is_left_pending() -> None:
+    web = [*deployment("web", ("n0",), cpu="6"), budget("web", maxUnavailable=1)]
+    objects = [node("n0", cpu="8", pool="x"), node("n1", cpu="32"), *web]
+    asked = pod("db", requests={"cpu": "4"}, nodeSelector={"pool": "x"}, priority=100, preemptionPolicy="Never")
+    report = advised(objects, asked)
+    assert report.advice is not None
+    (eviction,) = [each for each in report.advice.enough if each.family == "evict"]
+    assert eviction.notes == ("budget web allows it; priority 0, the pod's is 100",)
+    assert eviction.consequences == ()
+
+
+def test_a_budget_that_refuses_rules_an_eviction_out() -> None:
+    objects = [node("n0", zone="a"), node("n1", zone="b", unschedulable=True), *deployment("web", ("n0",))]
+    asked = pod(labels={"app": "web"}, constraints=[hard(match={"app": "web"})])
+    kept = advised([*objects, budget("web", minAvailable=1)], asked)
+    assert kept.advice is not None
+    assert ("evict", ("evicting default/web-a",)) in [(each.family, each.changes) for each in kept.advice.not_enough]
+
+
+def test_all_replicas_are_asked_about_with_those_that_run() -> None:
+    objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="3")]
+    report = advised(objects, "deploy/web", 6)
+    assert (report.replicas, report.placed, report.workload) == (6, 4, "Deployment/web")
+    assert lines(report)[:2] == [
+        "request cpu 2 = 6: --set cpu=2",
+        "1 more like n0 = 6: --add-node n0 or 1",
+    ]
+    assert lines(advised(objects, "deploy/web", 4)) == ["nothing has to change"]
+
+
+def test_a_daemon_set_has_no_replicas() -> None:
+    daemon = {**deployment("web")[0], "kind": "DaemonSet"}
+    daemon["spec"] = {key: daemon["spec"][key] for key in ("selector", "template")}
+    with pytest.raises(UsageError, match="a DaemonSet has no replicas"):
+        advised([node("n0")], daemon, 3)
+
+
+def test_a_pod_of_the_cluster_is_patched_where_it_comes_from() -> None:
+    zoned = {"topologySpreadConstraints": [hard(match={"app": "web"})]}
+    objects = [
+        node("n0", zone="a"), node("n1", zone="b", unschedulable=True), *deployment("web", ("n0", None), spec=zoned),
+    ]  # fmt: skip
+    report = advised(objects, "pod/web-b")
+    assert report.advice is not None
+    first = report.advice.enough[0]
+    assert first.change == "A maxSkew 2"
+    assert first.commands == (
+        "kubectl patch deployments.apps web -n default --type=json -p "
+        '\'[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew","value":2}]\'',
+    )
+
+
+def test_a_pod_by_itself_cannot_be_patched() -> None:
+    objects = [*TWO_ZONES, pod("stuck", constraints=[hard()])]
+    objects[-1]["metadata"]["uid"] = "u"
+    report = advised(objects, "pod/stuck")
+    assert report.advice is not None
+    first = report.advice.enough[0]
+    assert (first.change, first.patch) == ("A maxSkew 2", ())
+    assert first.notes == ("a pod's own fields cannot be changed: delete the pod and create it anew",)
+
+
+def test_what_is_set_already_is_a_part_of_the_patch() -> None:
+    report = advised([node("n0", zone="a"), *pods_on({"n0": 3}), gone_to_sleep(node("n1", zone="b"))],
+                     pod(constraints=[hard()]), set=["maxSkew=2"])  # fmt: skip
+    assert report.advice is not None
+    assert report.advice.enough[0].options == ("--set nodeTaintsPolicy[zone]=Honor",)
+    assert [each.path.rpartition("/")[2] for each in report.advice.enough[0].patch] == ["maxSkew", "nodeTaintsPolicy"]
+
+
+def test_of_many_replicas_fewer_changes_are_tried_and_the_rest_is_counted() -> None:
+    objects = [*hosts(*"abcabcabc"), *pods_on({f"n{place}": 2 for place in range(9)}, labels={"app": "other"})]
+    asked = pod(constraints=[hard(ZONE)], requests={"cpu": "1"})
+    few, many = (advised(objects, asked, count) for count in (90, 5000))
+    assert few.advice is not None
+    assert few.advice.untried == {}
+    assert many.advice is not None
+    assert many.advice.untried == {"combination": 333}
+
+
+def test_smaller_requests_are_rolled_out_where_kube_scheduler_spreads_by_default() -> None:
+    """The constraints that pods get by default take their selectors from the ReplicaSet that the rollout makes."""
+    objects = [*hosts("a", "b"), node("n2", cpu="1"), *deployment("web", ("n0", "n1", None), cpu="5")]
+    assert lines(advised(objects, "deploy/web"))[0] == "request cpu 3 = 3: --set cpu=3"
+    assert kubespread.simulate(Snapshot.from_objects(objects), "deploy/web", set=["cpu=3"]).stopped is None
+
+
+def test_replicas_that_preempt_need_no_change_as_simulate_has_it() -> None:
+    objects = [*hosts("a", "b"), *deployment("low", ("n0", "n1"), cpu="6")]
+    high = deployment("high", cpu="5", spec={"priority": 10}, replicas=2)[0]
+    report, kept = advised(objects, high), advised(objects, high, preemption=False)
+    assert (report.placed, sorted(report.victims), report.advice) == (2, ["default/low-a", "default/low-b"], None)
+    assert report.answer == (
+        "all 2 replicas find a node by preempting default/low-a, default/low-b: nothing has to change",
+    )
+    assert kubespread.simulate(Snapshot.from_objects(objects), high).placed == 2
+    assert (kept.placed, lines(kept)[0]) == (0, "request cpu 2 = 2: --set cpu=2")
+
+
+def test_a_change_after_which_replicas_preempt_others_is_at_their_cost() -> None:
+    objects = [node("n0", taints=[taint("x")]), pod("low", "n0", requests={"cpu": "6"})]
+    high = deployment("high", cpu="4", spec={"priority": 10}, replicas=1)[0]
+    report = advised(objects, high)
+    assert report.advice is not None
+    told = [(each.family, each.harm) for each in report.advice.costly]
+    assert ("tolerate", ("preempting default/low",)) in told
+    assert "tolerate" not in {each.family for each in report.advice.enough}

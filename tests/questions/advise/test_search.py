@@ -1,0 +1,36 @@
+"""How much is asked: less about pods that are larger than any that people write."""
+
+from __future__ import annotations
+
+from kubespread.kube.api.core import Container, Pod, PodSpec
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.search import Trials
+
+
+class Idle:
+    """Answers at no cost of its own."""
+
+    effort = 0.0
+
+    def ask(self, change: Change) -> Answer:
+        return Answer(0)
+
+    def ask_alone(self, change: Change) -> None:
+        return None
+
+
+def asked(containers: int) -> int:
+    """How many changes are asked about, of a thousand, for a pod of so many containers."""
+    trials = Trials(
+        Idle(), Pod(spec=PodSpec(containers=[Container(name=f"c{at}", image="x") for at in range(containers)]))
+    )
+    for number in range(1_000):
+        if trials.is_over:
+            break
+        trials.ask(Change("cpu", f"cpu={number}", 0, settings=(f"cpu={number}",)))
+    return trials.count
+
+
+def test_of_a_pod_of_ten_thousand_containers_a_few_changes_are_tried() -> None:
+    assert asked(containers=20) == 1_000
+    assert 1 <= asked(containers=10_000) <= 20

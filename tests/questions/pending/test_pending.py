@@ -1,0 +1,205 @@
+"""What is stuck and why, in one line a group, and what frees it; the proof is repeated by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import PendingReport, Snapshot
+from tests.builders import Data, hard, node, owned_by, pod, pods_on, taint
+from tests.cli.support import FIXTURES
+from tests.world.clusters import gone_to_sleep
+
+STUCK = kubespread.load(FIXTURES / "clusters" / "stuck.yaml")
+
+
+def waiting(count: int, name: str = "web", **more: Any) -> list[Data]:
+    """Pods of a ReplicaSet that have no node."""
+    made = [pod(f"{name}-{number}", **more) for number in range(count)]
+    for each in made:
+        each["metadata"] |= {"ownerReferences": owned_by("ReplicaSet", name), "uid": each["metadata"]["name"]}
+    return made
+
+
+def lines(report: PendingReport) -> list[str]:
+    """``cause | pods | workloads | options | frees``."""
+    return [
+        " | ".join(
+            (
+                group.why,
+                str(len(group.pods)),
+                " ".join(workload.rpartition("/")[2] for workload in group.workloads),
+                "none" if group.change is None else " ".join(group.change.options),
+                str(group.freed),
+            )
+        )
+        for group in report.groups
+    ]
+
+
+def asked(objects: list[Data], **options: Any) -> PendingReport:
+    return kubespread.pending(Snapshot.from_objects(objects), **options)
+
+
+TWO_CONTAINERS = [
+    {"name": "main", "image": "x", "resources": {"requests": {"cpu": "4"}}},
+    {"name": "side", "image": "x", "resources": {"requests": {"cpu": "1"}}},
+]
+OTHER = {"name": "other", "image": "x", "resources": {"requests": {"cpu": "5"}}}
+ZONES = [node("a", zone="a"), node("b", zone="b"), node("c", zone="c", taints=[taint("x")])]
+CASES: dict[str, tuple[list[Data], list[str]]] = {
+    "nothing waits": ([node("a"), *pods_on({"a": 2})], []),
+    "a tainted domain holds the minimum down": (
+        [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(4, constraints=[hard()])],
+        ["zone ≤ 1: min 0 in zone c (1 tainted) | 4 | web | --set nodeTaintsPolicy[zone]=Honor | 4"],
+    ),
+    "a cordoned domain, which the field alone does not leave out": (
+        [*ZONES[:2], node("c", zone="c", unschedulable=True), *pods_on({"a": 1, "b": 1}),
+         *waiting(2, constraints=[hard()])],
+        ["zone ≤ 1: min 0 in zone c (1 cordoned) | 2 | web | --set maxSkew[zone]=2 | 2"],
+    ),
+    "fewer domains than minDomains": (
+        [*ZONES[:2], *pods_on({"a": 1, "b": 1}), *waiting(3, constraints=[hard(minDomains=3)])],
+        ["zone ≤ 1: 2 zones, minDomains 3 | 3 | web | --set minDomains[zone]=2 | 3"],
+    ),
+    "no node has the key": (
+        [node("a"), *waiting(1, constraints=[hard("rack")])],
+        ["rack ≤ 1: no node has the label rack | 1 | web | --label 'a rack=new-1' | 1"],
+    ),
+    "the largest hole is too small": (
+        [node("a", cpu="4"), node("b", cpu="4"), *waiting(2, requests={"cpu": "5"})],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=4 | 2"],
+    ),
+    "more pods than holes, so a smaller one counts": (
+        [node("a", cpu="4"), node("b", cpu="3"), *waiting(2, requests={"cpu": "5"})],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=3 | 2"],
+    ),
+    "several nodes to uncordon": (
+        [gone_to_sleep(node("a", cpu="4")), gone_to_sleep(node("b", cpu="4")), *waiting(2, requests={"cpu": "3"})],
+        ["both nodes cordoned | 2 | web | --uncordon a --uncordon b | 2"],
+    ),
+    "a taint to tolerate for more pods than one node holds": (
+        [node("a", cpu="4", taints=[taint("x")]), node("b", cpu="4", taints=[taint("x")]),
+         *waiting(2, requests={"cpu": "3"})],
+        ["both nodes tainted | 2 | web | --set tolerations=x:NoSchedule | 2"],
+    ),
+    "two workloads with one cause and one remedy are one group": (
+        [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(2, constraints=[hard()]),
+         *waiting(1, "api", constraints=[hard()], requests={"cpu": "1"})],
+        ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | web api | --set nodeTaintsPolicy[zone]=Honor | 3"],
+    ),
+    "two workloads with one cause, which one change does not free alike": (
+        [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu[main]=1 | 2",
+         "cpu: largest open hole 4 < 5 | 1 | api | --set cpu=4 | 1"],
+    ),
+    "a label that no node has, and too little cpu": (
+        [node("a", cpu="4"), *waiting(1, requests={"cpu": "5"}, nodeSelector={"pool": "gpu"})],
+        ["no node has pool=gpu (nodeSelector); cpu: largest open hole 4 < 5 | 1 | web | "
+         "--set cpu=4 --label 'a pool=gpu' | 1"],
+    ),
+    "room enough on nodes that are closed": (
+        [node("a", cpu="1"), node("b", cpu="1"), node("g", cpu="16", taints=[taint("gpu")]), gone_to_sleep(node("c", cpu="16")),
+         *waiting(2, requests={"cpu": "2"})],
+        ["cpu: largest open hole 1 < 2; 16 free on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"],
+    ),
+    "a node selector that leaves one node, which has other faults": (
+        [node("a", rack="ra", pool="gen"), node("b", rack="rb", pool="gen"), node("m", pool="mem"),
+         *waiting(2, nodeSelector={"pool": "mem"}, constraints=[hard("rack")])],
+        ["nodeSelector pool=mem leaves only m, which has no rack label | 2 | web | --label 'm rack=new-1' | 2"],
+    ),
+    "nodes that fail for several reasons each": (
+        [node("a", zone="a", unschedulable=True, cpu="1"), node("b", zone="b", taints=[taint("x")], cpu="1"),
+         *waiting(1, requests={"cpu": "2"})],
+        ["cpu: at most 1 free on a node, 2 asked; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"],
+    ),
+    "fewer fit together than each by itself": (
+        [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
+        ["3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4 | 4 | web | --set minDomains[zone]=3 | 4"],
+    ),
+    "a pod that kube-scheduler makes room for": (
+        [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(1, requests={"cpu": "2"}, priority=10)],
+        ["preempting default/low | 1 | web | none | 0"],
+    ),
+    "gates, claims, other schedulers and pods that fit are causes of their own": (
+        [
+            node("a"),
+            *waiting(1, "gated", schedulingGates=[{"name": "quota"}]),
+            *waiting(1, "foreign", schedulerName="volcano"),
+            *waiting(1, "late"),
+            *waiting(1, "claims", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]),
+            {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "x", "namespace": "default"}},
+        ],
+        [
+            "fits 1 node, not tried yet | 1 | late | none | 0",
+            'persistentvolumeclaim "gone" not found | 1 | claims | none | 0',
+            'scheduler "volcano", which is not modeled | 1 | foreign | none | 0',
+            "scheduling gate quota | 1 | gated | none | 0",
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_groups_and_what_frees_them(case: str) -> None:
+    objects, expected = CASES[case]
+    assert lines(asked(objects)) == expected
+
+
+def test_a_pod_that_waits_for_its_victims_to_go() -> None:
+    nominated = waiting(1, "high", requests={"cpu": "6"})
+    nominated[0]["status"] = {"phase": "Pending", "nominatedNodeName": "a"}
+    report = asked([node("a"), pod("low", "a", requests={"cpu": "6"}), *nominated])
+    assert [(group.cause, group.why) for group in report.groups] == [
+        ("nominated", "nominated to a, waits for room there"),
+    ]
+
+
+def test_namespaces_and_labels_choose_whose_pods() -> None:
+    there = waiting(1, "other", namespace="shop", nodeSelector={"x": "y"}, labels={"app": "other"})
+    objects = [node("a"), *waiting(1, nodeSelector={"x": "y"}), *there]
+    assert [group.pods for group in asked(objects, namespace="shop").groups] == [("shop/other-0",)]
+    assert [group.pods for group in asked(objects, selector="app=other").groups] == [("shop/other-0",)]
+    assert asked(objects).pending == 2
+
+
+def test_what_frees_a_group_frees_it_when_it_is_done_by_hand() -> None:
+    """An edit that changes nothing lets kube-scheduler's queue run."""
+    for group in kubespread.pending(STUCK).groups:
+        if group.change is None:
+            continue
+        settings = [option.removeprefix("--set ") for option in group.change.options]
+        for name in group.pods:
+            namespace, _, short = name.partition("/")
+            assert kubespread.explain(STUCK, f"pod/{short}", namespace=namespace, set=settings).schedulable
+    edited = kubespread.pending(STUCK.edited("taint c1=upgrading-", "taint c2=upgrading-"))
+    assert {pod for group in edited.groups if group.cause == "filtered" for pod in group.pods} == set()
+
+
+def test_commands_are_for_the_workloads() -> None:
+    report = kubespread.pending(STUCK, namespace="shop")
+    assert report.groups[0].change is not None
+    patch = (
+        '\'[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/nodeTaintsPolicy","value":"Honor"}]\''
+    )
+    assert report.groups[0].change.commands == tuple(
+        f"kubectl patch deployments.apps {name} -n shop --type=json -p {patch}" for name in ("web", "api")
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraint", "edits", "left"),
+    [
+        (hard(), ["label a z=z"], 4),
+        (hard(nodeTaintsPolicy="Honor"), ["label a z=z"], 0),
+        (hard(), ["taint c=x-"], 0),
+        (hard(max_skew=3), ["label a z=z"], 0),
+        (hard(max_skew=2), ["label a z=z"], 2),
+    ],
+)
+def test_the_queue_places_as_many_as_a_change_is_said_to_free(constraint: Data, edits: list[str], left: int) -> None:
+    """An edit that changes nothing lets the queue run over the pods as they are written here."""
+    objects = [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(4, constraints=[constraint])]
+    assert kubespread.pending(Snapshot.from_objects(objects).edited(*edits)).pending == left

@@ -1,0 +1,120 @@
+"""What depends on chance: which of several equal pods a controller deletes, dealt again and again."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, count
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.errors import UsageError
+from kubespread.questions.play.report import PlayReport
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.parts import Dealt
+from kubespread.views import terminal
+from kubespread.views.look import Look
+from tests.builders import hard, hosts
+from tests.cli.support import FIXTURES, run
+from tests.world.clusters import deployment, job
+
+ZONE = "topology.kubernetes.io/zone"
+FULL = FIXTURES / "cases" / "running" / "1"
+"""A cluster without room for a surge. On a real control plane the rollout got stuck in three runs of five."""
+
+
+def play(snapshot: Snapshot, *steps: str, deals: int | None = None) -> PlayReport:
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps)}}
+    return kubespread.play(snapshot, scenario, deals=deals)
+
+
+def spread_over(zones: str, per_zone: int = 4) -> Snapshot:
+    """The ready, equally old pods of web, each on a node of its own, in these zones, which have as many nodes each."""
+    nodes = hosts(*(zone for zone in sorted(set(zones)) for _ in range(per_zone)))
+    free = {zone: count(place * per_zone) for place, zone in enumerate(sorted(set(zones)))}
+    on = tuple(f"n{next(free[zone])}" for zone in zones)
+    return Snapshot.from_objects([*nodes, *deployment(on=on, spec={"constraints": [hard(ZONE, match={"app": "web"})]})])
+
+
+def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_deals() -> None:
+    cluster = kubespread.load(FULL / "cluster.json.gz")
+    report = kubespread.play(cluster, FULL / "cluster.scenario.json", kubespread.Scheduler(kube_version="1.36.2"))
+    (step,) = report.steps
+    (rollout,) = step.rollouts
+    assert (report.verdict, report.deals, report.pending, step.is_blocked) == ("no", 8, 0, False)
+    assert report.stuck_deals == step.stuck_deals == rollout.stuck_deals
+    assert 0 < report.stuck_deals < 8
+    assert report.answer[0] == (
+        f"1 step: may get stuck ({report.stuck_deals} of 8 deals of equal pods, in step 1); "
+        "as dealt here 0 pending, every step done in full"
+    )
+    assert step.pending_dealt == Dealt(least=0, most=1)
+    assert (rollout.complete, rollout.wedged_on) == (True, None)
+    assert rollout.stuck_on == (
+        "0/5 nodes are available: 2 node(s) didn't match pod topology spread constraints, 3 Insufficient cpu."
+    )
+
+
+def test_what_may_get_stuck_is_a_no_for_scripts() -> None:
+    asked = ("play", FULL / "cluster.scenario.json", "-S", FULL / "cluster.json.gz", "--kube-version", "1.36.2")
+    assert run(*asked, "-o", "json").code == 1
+    assert run(*asked, "--fail-on", "pending").code == 1
+    assert run(*asked, "--fail-on", "nothing").code == 0
+    assert run(*asked, "--deals", "1").code == 0
+
+
+def test_the_same_question_is_dealt_the_same_way() -> None:
+    cluster = spread_over("aaabbbcc")
+    assert play(cluster, "rollout deploy/web") == play(cluster, "rollout deploy/web")
+
+
+def test_nothing_is_dealt_again_where_nothing_was_left_to_chance() -> None:
+    report = play(spread_over("aabbcc"), "drain n0 --force --ignore-daemonsets", "scale deploy/web=9")
+    assert (report.deals, report.stuck_deals) == (1, 0)
+    assert [step.pending_dealt for step in report.steps] == [None, None]
+
+
+def test_as_many_deals_as_are_asked_for() -> None:
+    assert [play(spread_over("aabbcc"), "scale deploy/web=4", deals=deals).deals for deals in (None, 1, 3)] == [8, 1, 3]
+    with pytest.raises(UsageError, match="deals must be from 1 to 10000, not 0"):
+        play(spread_over("aabbcc"), "scale deploy/web=4", deals=0)
+
+
+def test_fewer_replicas_leave_a_skew_that_depends_on_chance() -> None:
+    report = simulate(spread_over("aabbcc"), 4)
+    (skew,) = report.skew
+    assert (skew.before, skew.after_dealt, skew.is_violated) == (0, Dealt(least=1, most=2), True)
+    assert "skew 0 → 1–2" in terminal.write([report], Look(width=80))
+
+
+def test_which_of_its_equal_pods_a_job_deletes_is_dealt_too(tmp_path: Path) -> None:
+    made, *pods = job("run", on=("n0", "n1", "n2", "n3"))
+    smaller = {**made, "spec": {**made["spec"], "parallelism": 2}}
+    (tmp_path / "job.json").write_text(json.dumps(smaller))
+    report = play(Snapshot.from_objects([*hosts("a", "a", "b", "b"), made, *pods]), f"apply {tmp_path / 'job.json'}")
+    assert report.deals == 8
+    assert len(report.steps[0].happened.gone) == 2
+
+
+def simulate(snapshot: Snapshot, replicas: int) -> SimulateReport:
+    return kubespread.simulate(snapshot, "deploy/web", replicas)
+
+
+@settings(max_examples=25)
+@given(st.text("abc", min_size=2, max_size=7), st.data())
+def test_a_range_holds_nothing_that_cannot_happen(zones: str, data: st.DataObject) -> None:
+    """Pods that are alone on their nodes are all equal: any of them may go."""
+    left = data.draw(st.integers(1, len(zones) - 1))
+    (skew,) = simulate(spread_over(zones, len(zones)), left).skew
+    domains = sorted(set(zones))
+    possible = set()
+    for kept in combinations(zones, left):
+        counts = [kept.count(zone) for zone in domains]
+        possible.add(max(counts) - min(counts))
+    said = {skew.after} if skew.after_dealt is None else {skew.after, skew.after_dealt.least, skew.after_dealt.most}
+    assert said <= possible
+    assert len(said) == 1 or len(possible) > 1

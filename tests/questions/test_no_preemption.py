@@ -1,0 +1,121 @@
+"""Pods that fit nowhere preempt others by default, and who has to go is said; ``preemption=False``: nobody goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+import kubespread
+from kubespread import Side, Snapshot
+from kubespread.reports.parts import QuestionReport
+from kubespread.snapshot.edits.registry import parse
+from tests.builders import hard, hosts, taint
+from tests.world.clusters import deployment
+
+ZONE = "topology.kubernetes.io/zone"
+FULL = Snapshot.from_objects(
+    [
+        *hosts("a", "b"),
+        *deployment("low", ("n1",) * 4, cpu="2", spec={"priority": 0}),
+        *deployment("high", ("n0",), cpu="7", spec={"priority": 9}),
+    ]
+)
+"""Two nodes: ``high`` has all of n0, the four pods of ``low`` have all of n1."""
+ROOMY = replace(FULL, nodes=(*FULL.nodes, *Snapshot.from_objects([*hosts("a", "b", "b")]).nodes[2:]))
+"""The same, with an empty node."""
+_N0, _N1, _N2 = hosts("a", "a", "b")
+SPARE = Snapshot.from_objects(
+    [
+        _N0, _N1, {**_N2, "spec": {"taints": [taint("spare")]}},
+        *deployment("low", ("n1",) * 4, cpu="2", spec={"priority": 0, "tolerations": [{"operator": "Exists"}]}),
+        *deployment("high", ("n0",), cpu="7", spec={"priority": 9}),
+    ]
+)  # fmt: skip
+"""The same, with an empty node that only ``low`` tolerates."""
+WAITING = Snapshot.from_objects(
+    [
+        *hosts("a", "b"),
+        *deployment(
+            "low", ("n0", "n1"), cpu="5",
+            spec={"priority": 0, "topologySpreadConstraints": [hard(ZONE, match={"app": "low"})]},
+        ),
+        *deployment("high", (None,), cpu="7", spec={"priority": 9}),
+    ]
+)  # fmt: skip
+"""``high`` waits for room that ``low`` has."""
+LOW = "default/low-d, default/low-c, default/low-b and 1 more"
+QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]] = {
+    "survive": (
+        lambda **options: kubespread.survive(FULL, **options),
+        [
+            "losing zone a or b leaves 4 pods pending, also once the nodes are deleted; none of 2 zones can be lost",
+            "losing zone a or b stops Deployment/low: 0 of 4 ready, also once the nodes are deleted",
+            f"losing zone a preempts 4 pods: {LOW}",
+        ],
+        [
+            "losing zone a or b leaves up to 4 pods pending, also once the nodes are deleted; none of 2 zones can be "
+            "lost",
+            "losing zone a or b leaves 1 workload short, at worst Deployment/low without b: 0 of 4 ready, also once "
+            "the nodes are deleted",
+        ],
+    ),
+    "upgrade": (
+        lambda **options: kubespread.upgrade(FULL, "n0", **options),
+        ["1 of 1 node replaced", f"4 pods preempted: {LOW}"],
+        ["1 of 1 node replaced"],
+    ),
+    "removable": (
+        lambda **options: kubespread.removable(SPARE, "n0", **options),
+        ["1 of 1 node can go alone: n0", "together they preempt 4 pods, each of which finds another node"],
+        ["none of 1 node can go"],
+    ),
+    "rebalance": (
+        lambda **options: kubespread.rebalance(WAITING, **options),
+        ["nothing to do: the constraint holds"],
+        ["nothing to do: the constraint holds"],
+    ),
+    "audit": (
+        lambda **options: kubespread.audit(WAITING, "deploy/high", **options),
+        [
+            "1 workload: 1 at risk, 0 fine",
+            "Deployment/high: 0 of 1 pod on nodes, 1 pending, 1 of them placeable now",
+            "pods that wait preempt 1 pod: default/low-a",
+        ],
+        [
+            "1 workload: 1 at risk, 0 fine",
+            "Deployment/high: 0 of 1 pod on nodes, 1 pending: 0/2 nodes are available: 2 Insufficient cpu.",
+        ],
+    ),
+    "pending": (
+        lambda **options: kubespread.pending(WAITING, **options),
+        ["1 pod pending for 1 cause; 1 of them finds a node as things are"],
+        ["1 pod pending for 1 cause; 1 change frees 1 of them"],
+    ),
+    "compare, where one side preempts": (
+        lambda **options: kubespread.compare(
+            Side(ROOMY, "deploy/high"),
+            Side(ROOMY.edited(parse("delete-node n2", None)), "deploy/high"),
+            replicas=2,
+            **options,
+        ),
+        [f"different: 1 node is gone, 1 replica goes elsewhere, preempting 4 pods: {LOW}"],
+        ["different: 1 node is gone, 1 of 2 replicas placed instead of 2"],
+    ),  # fmt: skip
+    "compare, where both preempt the same": (
+        lambda **options: kubespread.compare(
+            Side(FULL, "deploy/high"), Side(FULL, "deploy/high"), replicas=2, **options
+        ),
+        [f"same: 0 of 2 nodes fit, 2 of 2 replicas placed, preempting 4 pods: {LOW}"],
+        ["same: 0 of 2 nodes fit, 1 of 2 replicas placed"],
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_who_is_preempted_is_said_and_nobody_is_where_that_is_asked_for(question: str) -> None:
+    asked, by_default, without = QUESTIONS[question]
+    reports = [asked(), asked(preemption=False)]
+    assert [[*report.answer] for report in reports] == [by_default, without]
+    assert [report.manner for report in reports] == ["", "no preemption"]

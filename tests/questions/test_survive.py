@@ -1,0 +1,300 @@
+"""Domains lost one by one: what is counted of it, for whom, and what is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot, SurviveReport, UsageError
+from tests.builders import Data, hard, hosts, pod
+from tests.world.clusters import daemon_set, deployment, stateful_set
+
+CASES_DIRECTORY = Path(__file__).parents[2] / "fixtures" / "cases"
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+WEB = {"app": "web"}
+TAINTED, SKEWED = "1 node(s) had untolerated taint(s)", "2 node(s) didn't match pod topology spread constraints"
+UNSPREAD = f"0/3 nodes are available: {TAINTED}, {SKEWED}."
+FULL = f"0/2 nodes are available: 1 Insufficient cpu, {TAINTED}."
+HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
+STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
+WAITS = "StatefulSet/db makes no other pod as long as the one it lost is terminating"
+ALL = "every zone is down: the node controller suspects itself, takes back its NoExecute taints and evicts nothing"
+
+
+def spread(**more: Any) -> Data:
+    return {"topologySpreadConstraints": [hard(ZONE, match=WEB, **more)]}
+
+
+def survived(objects: list[Data], *keys: str, **options: Any) -> SurviveReport:
+    return kubespread.survive(Snapshot.from_objects(objects), keys, **options)
+
+
+def lines(report: SurviveReport) -> list[str]:
+    """``a: 2 lost, 1 placed, 1 pending, 0 if deleted``, then what else there is to a domain, each on a line."""
+    told = []
+    for loss in report.losses:
+        counts = (
+            f"{loss.lost} lost, {loss.placed} placed, {loss.pending} pending, {loss.pending_after_removal} if deleted"
+        )
+        told.append(f"{loss.domain}: {counts}")
+        told += [f"? {loss.message}"] if loss.message else []
+        told += [f"not remade {name}" for name in loss.not_made_again]
+        told += [f"{loss.preempted} preempted"] if loss.preempted else []
+        for each in loss.short:
+            figures = f"{each.ready} of {each.wanted} ready, {each.ready_after_removal} if deleted"
+            told.append(f"short {each.workload} {figures}: {each.why}")
+        told += loss.notes
+    return told
+
+
+THREE = hosts("a", "b", "c")
+
+CASES: dict[str, tuple[list[Data], list[str]]] = {
+    "what is spread over nothing finds another node": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"))],
+        ["a: 1 lost, 1 placed, 0 pending, 0 if deleted", "b: 1 lost, 1 placed, 0 pending, 0 if deleted"],
+    ),
+    "a lost zone counts as an empty domain until its Node objects are gone": (
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())],
+        [
+            line
+            for zone in "abc"
+            for line in (
+                f"{zone}: 1 lost, 0 placed, 1 pending, 0 if deleted",
+                f"? {UNSPREAD}",
+                f"short default/Deployment/web 2 of 3 ready, 3 if deleted: {UNSPREAD}",
+            )
+        ],
+    ),
+    "one of three zones with minDomains 3: its pods wait for ever": (
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread(minDomains=3))],
+        [
+            line
+            for zone in "abc"
+            for line in (
+                f"{zone}: 1 lost, 0 placed, 1 pending, 1 if deleted",
+                f"? {UNSPREAD}",
+                f"short default/Deployment/web 2 of 3 ready, 2 if deleted: {UNSPREAD}",
+            )
+        ],
+    ),
+    "with nodeTaintsPolicy Honor a lost zone is no domain": (
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Honor"))],
+        [f"{zone}: 1 lost, 1 placed, 0 pending, 0 if deleted" for zone in "abc"],
+    ),
+    "bare pods are not made again, daemons go with their nodes, a StatefulSet waits for the Node objects": (
+        [
+            *hosts("a", "b"),
+            *stateful_set("db", ("n0", "n1")),
+            *daemon_set("agent", ("n0", "n1")),
+            pod("bare", "n0"),
+        ],
+        [
+            "a: 2 lost, 0 placed, 0 pending, 0 if deleted",
+            "not remade default/bare",
+            f"short default/StatefulSet/db 1 of 2 ready, 2 if deleted: {HELD}",
+            WAITS,
+            "b: 1 lost, 0 placed, 0 pending, 0 if deleted",
+            f"short default/StatefulSet/db 1 of 2 ready, 2 if deleted: {HELD}",
+            WAITS,
+        ],
+    ),
+    "who tolerates that a node does not answer for ever is not lost, and is not ready either": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"tolerations": [{"operator": "Exists"}]})],
+        [
+            "a: 0 lost, 0 placed, 0 pending, 0 if deleted",
+            f"short default/Deployment/web 0 of 1 ready, 1 if deleted: {STAYS}",
+            "b: 0 lost, 0 placed, 0 pending, 0 if deleted",
+        ],
+    ),
+    "without a grace period a StatefulSet's pod is gone at once, and made again while the Node objects are there": (
+        [*hosts("a", "b"), *stateful_set("db", ("n0", "n1"), spec={"terminationGracePeriodSeconds": 0})],
+        ["a: 1 lost, 1 placed, 0 pending, 0 if deleted", "b: 1 lost, 1 placed, 0 pending, 0 if deleted"],
+    ),
+    "nobody is evicted where every zone is down": (
+        [*hosts("a", "a"), *deployment("web", ("n0", "n1"))],
+        [
+            "a: 0 lost, 0 placed, 0 pending, 2 if deleted",
+            f"short default/Deployment/web 0 of 2 ready, 0 if deleted: {STAYS}",
+            ALL,
+        ],
+    ),
+    "pods that waited before are not pending of the loss": (
+        [*hosts("a", "b"), *deployment("web", ("n0", None), cpu="9"), *deployment("api", ("n1",), cpu="1")],
+        [
+            line
+            for zone, name, wanted in (("a", "web", 2), ("b", "api", 1))
+            for line in (
+                f"{zone}: 1 lost, 0 placed, 1 pending, 1 if deleted",
+                f"? {FULL}",
+                f"short default/Deployment/{name} 0 of {wanted} ready, 0 if deleted: {FULL}",
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_losing_each_zone_comes_to(case: str) -> None:
+    objects, expected = CASES[case]
+    assert lines(survived(objects)) == expected
+
+
+def test_fewer_wait_where_a_zone_is_lost_node_by_node() -> None:
+    """The first successor goes to zone c while the pod on the second silent node still counts in zone a."""
+    web = deployment("web", ("n0", "n1", "n2", "n2", "n3"), spec=spread())
+    loss = survived([*hosts("a", "a", "b", "c"), *web]).losses[0]
+    assert (loss.domain, loss.lost, loss.placed, loss.pending) == ("a", 2, 1, 1)
+    assert [(each.node, each.seconds, each.pods) for each in loss.evictions] == [("n0", 0, 1), ("n1", 10, 1)]
+
+
+def test_without_zones_the_domains_are_hosts() -> None:
+    report = survived([*hosts(None, None), *deployment("web", ("n0",))])
+    assert [(loss.topology_key, loss.domain, loss.lost) for loss in report.losses] == [
+        (HOSTNAME, "n0", 1),
+        (HOSTNAME, "n1", 0),
+    ]
+
+
+def test_keys_are_lost_in_the_order_asked_and_nodes_outside_are_said() -> None:
+    report = survived([*hosts("b", "a", None), *deployment("web", ("n0",))], "hostname", "zone", "hostname")
+    assert [loss.domain for loss in report.losses] == ["n0", "n1", "n2", "a", "b"]
+    assert report.notes == (f"1 node without the label {ZONE} is in none of its domains",)
+
+
+def test_pods_that_are_pending_already_are_said_once() -> None:
+    report = survived([*hosts("a", "b"), *deployment("web", ("n0", None), cpu="9")])
+    assert report.pending_before == 1
+
+
+DB = stateful_set("db", ("n0", "n0"), spec={"nodeSelector": {ZONE: "a"}})
+SMALL = deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Honor"))
+WHOLE = "no pod stays pending, no workload runs short"
+ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
+    "nothing is left behind": ([*THREE, *SMALL], (), ((), (), ()), (f"any one of 3 zones can be lost: {WHOLE}",)),
+    "judgment/16/z: a StatefulSet whose pods wait only once the Node objects are deleted": (
+        [*THREE, *DB], (), (("pending", "short"), (), ()),
+        (
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 2 of 3 zones can be lost",
+            "losing zone a leaves 1 pod pending once the nodes are deleted",
+        ),
+    ),
+    "what ends with the Node objects": (
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
+        (
+            "losing zone a, b or c leaves 1 pod pending until the nodes are deleted; none of 3 zones can be lost",
+            "losing zone a, b or c leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
+        ),
+    ),
+    "what each zone does is said of that zone alone": (
+        [*THREE, *SMALL, *DB, pod("bare", "n1")], (), (("pending", "short"), ("lost",), ()),
+        (
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 1 of 3 zones can be lost",
+            "losing zone a leaves 1 pod pending once the nodes are deleted",
+            "losing zone b takes 1 pod for good: default/bare",
+        ),
+    ),
+    "the worst key is the answer": (
+        [*THREE, *SMALL, pod("bare", "n1")], ("hostname", "zone"), ((), ("lost",), ()) * 2,
+        (
+            "losing hostname n1 takes 1 pod for good: default/bare; 2 of 3 hostnames can be lost",
+            "losing zone b takes 1 pod for good: default/bare; 2 of 3 zones can be lost",
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_both_end_states_decide_whether_a_domain_can_be_lost(case: str) -> None:
+    objects, keys, troubles, answer = ANSWERS[case]
+    report = survived(objects, *keys)
+    assert (tuple(loss.trouble for loss in report.losses), report.answer) == (troubles, answer)
+    assert report.verdict == ("no" if any(troubles) else "yes")
+
+
+def test_a_workload_that_is_pushed_out_only_once_the_nodes_are_deleted_is_short() -> None:
+    """big waits while the lost zone counts as an empty domain; then it takes the room of small."""
+    spec = {"priority": 5, "topologySpreadConstraints": [hard(ZONE, match={"app": "big"})]}
+    big = deployment("big", ("n0", "n1"), cpu="6", spec=spec)
+    objects = [*hosts("a", "b", "b"), *big, *deployment("small", ("n2",), cpu="4")]
+    (loss, _) = survived(objects).losses
+    assert [(each.workload, each.is_short, each.is_short_after_removal) for each in loss.short] == [
+        ("default/Deployment/big", True, False),
+        ("default/Deployment/small", False, True),
+    ]
+    assert (loss.pending, loss.pending_after_removal, loss.preempted) == (1, 1, 1)
+
+
+def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() -> None:
+    """Of what its failure left pending nothing is said again; what the deletion of its nodes takes is."""
+    now = Snapshot.from_objects([*THREE, *SMALL, *DB]).edited("fail zone=a")
+    report = kubespread.survive(now)
+    assert [(loss.domain, loss.already_lost) for loss in report.losses] == [("a", True), ("b", False), ("c", False)]
+    assert report.answer == (
+        "deleting the nodes of zone a leaves 1 pod pending; 2 of 2 zones can be lost",
+        "zone a is lost already",
+    )
+    everything = kubespread.survive(Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).edited("fail n0"))
+    assert (everything.verdict, everything.answer[-1]) == ("no", "zone a is lost already")
+
+
+def test_another_pod_of_a_workload_that_takes_the_place_of_a_lost_one_is_not_pending_of_the_loss() -> None:
+    """web-c waits for room, and takes that which the loss of zone a frees in it; the successor of web-a waits."""
+    objects = [*hosts("a", "a", "b"), *deployment("web", ("n0", "n2", None), spec=spread(minDomains=3))]
+    report = survived(objects, "hostname")
+    assert (report.pending_before, report.losses[0].placed, report.losses[0].pending) == (1, 1, 0)
+
+
+def test_the_order_in_which_pods_are_made_again_decides_who_waits() -> None:
+    """judgment/s30: in the order that is modeled 3 wait once zone-a is deleted; where those of w2 come first, 5 do."""
+    report = kubespread.survive(kubespread.load(CASES_DIRECTORY / "judgment" / "s30.json"))
+    assert [loss.pending_after_removal for loss in report.losses] == [3, 2, 1]
+    assert any(said.startswith("the order in which pods are made again") for said in report.not_modelled)
+
+
+OTHER = {"metadata": {"name": "api-a", "namespace": "shop"}}
+ASKED: dict[str, tuple[dict[str, Any], int, list[int]]] = {
+    "all": ({}, 2, [2, 0]),
+    "a namespace": ({"namespace": "default"}, 2, [2, 0]),
+    "labels of the workload": ({"selector": "tier=web"}, 1, [1, 0]),
+    "labels that it lacks": ({"selector": "tier!=web"}, 1, [1, 0]),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_only_the_workloads_asked_about_count(case: str) -> None:
+    options, workloads, lost = ASKED[case]
+    web, api = deployment("web", ("n0",)), deployment("api", ("n0",))
+    web[0]["metadata"]["labels"] = {"tier": "web"}
+    report = survived([*hosts("a", "b"), *web, *api], **options)
+    assert (report.workloads, [loss.lost for loss in report.losses]) == (workloads, lost)
+
+
+FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
+    "a key that no node has": (("zoen",), {}, f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
+    "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop; there is default"),
+    "labels that nobody has": ((), {"selector": "a=b"}, "no workloads with the labels a=b in the cluster"),
+    "labels that are none": (
+        (), {"selector": "=b"},
+        "invalid selector '=b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found '=b'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
+    keys, options, expected = FAULTS[case]
+    with pytest.raises(UsageError) as refused:
+        survived([*hosts("a", "b"), *deployment("web", ("n0",))], *keys, **options)
+    assert str(refused.value) == expected
+
+
+def test_each_domain_is_lost_in_the_cluster_as_it_is() -> None:
+    """Asking about one domain after another gives the same as asking about each alone."""
+    objects = [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread()), *stateful_set("db", ("n0", "n1"))]
+    together = survived(objects, "zone", "hostname")
+    apart = (*survived(objects, "zone").losses, *survived(objects, "hostname").losses)
+    assert together.losses == apart

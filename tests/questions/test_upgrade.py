@@ -1,0 +1,158 @@
+"""Nodes replaced batch by batch: in which order, where budgets stop it, and what is found to help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot, UpgradeReport, UsageError
+from tests.builders import Data, hard, hosts, node, pod
+from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
+
+ZONE = "topology.kubernetes.io/zone"
+WEB = {"app": "web"}
+NEEDS = "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs {} healthy pods and has {} currently"
+
+
+def upgraded(objects: list[Data], nodes: str = ZONE, **options: Any) -> UpgradeReport:
+    return kubespread.upgrade(Snapshot.from_objects(objects), nodes, **options)
+
+
+def lines(report: UpgradeReport) -> list[str]:
+    """``n0 -> n0-1: 1 evicted, 1 placed, 0 pending``, then what blocks it, what waits and what would help."""
+    told = []
+    for step in report.steps:
+        counts = f"{step.evicted} evicted, {step.placed} placed, {step.pending} pending"
+        told.append(f"{' '.join(step.nodes)} -> {' '.join(step.added)}: {counts}")
+    if report.blocked is not None:
+        told += [f"! {report.blocked.refusal}"] if report.blocked.refusal else []
+        told += [f"! {each.pod} {each.budget}: {each.message} {each.cause}" for each in report.blocked.pods]
+    told += [f"? {len(group.pods)} of {group.workload}" for group in report.pending]
+    return [*told, *(f"try {option}" for option in report.remedies)]
+
+
+SPREAD = {"topologySpreadConstraints": [hard(ZONE, match=WEB)]}
+CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
+    "one after another, each replaced by a copy with a fresh name": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"))],
+        {},
+        ["n0 -> n0-1: 1 evicted, 1 placed, 0 pending", "n1 -> n1-1: 2 evicted, 2 placed, 0 pending"],
+    ),
+    "replacements of a batch join before it goes as far as the surge allows": (
+        [*hosts("a", "a", "b", "b"), *deployment("web", ("n0",))],
+        {"surge": 1, "batch": 2},
+        ["n0 n1 -> n0-1 n1-1: 1 evicted, 1 placed, 0 pending", "n2 n3 -> n2-1 n3-1: 1 evicted, 1 placed, 0 pending"],
+    ),
+    "a surge larger than the batch is always that much ahead": (
+        hosts("a", "a", "b"),
+        {"surge": 2},
+        ["n0 -> n0-1 n1-1: 0 evicted, 0 placed, 0 pending", "n1 -> n2-1: 0 evicted, 0 placed, 0 pending",
+         "n2 -> : 0 evicted, 0 placed, 0 pending"],
+    ),
+    "daemons come to the new nodes and go with the old ones": (
+        [*hosts("a"), *daemon_set("agent", ("n0",))],
+        {},
+        ["n0 -> n0-1: 0 evicted, 1 placed, 0 pending"],
+    ),
+    "a budget that allows none blocks it, one more replica frees it": (
+        [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2"), spec=SPREAD), budget("web", minAvailable=3)],
+        {},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(3, 3)}",
+         "try --scale default/Deployment/web=4"],
+    ),
+    "a pod without another node holds a budget up, a surge frees it": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
+        {},
+        ["n0 -> n0-1: 1 evicted, 1 placed, 0 pending", "n1 -> n1-1: 1 evicted, 1 placed, 0 pending"],
+    ),
+    "two at a time leave a budget no node to go to, smaller batches and a surge do": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
+        {"batch": 2},
+        ["n0 n1 -> : 1 evicted, 0 placed, 1 pending", f"! default/web-b web: {NEEDS.format(1, 1)}",
+         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --add-node n0"],
+    ),
+    "an uncordoned node elsewhere frees it": (
+        [*hosts("a", "b"), gone_to_sleep(node("spare", cpu="8")),
+         *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
+        {"batch": 2},
+        ["n0 n1 -> : 1 evicted, 0 placed, 1 pending", f"! default/web-b web: {NEEDS.format(1, 1)}",
+         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --add-node n0",
+         "try --uncordon spare"],
+    ),
+    "kubectl refuses pods without a controller": (
+        [*hosts("a"), pod("bare", "n0")],
+        {},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending",
+         '! unable to drain node "n0" due to error: cannot delete Pods that declare no controller (use --force to '
+         "override): default/bare",
+         "try --force"],
+    ),
+    "pods without a controller go where that is forced": (
+        [*hosts("a"), pod("bare", "n0")],
+        {"force": True},
+        ["n0 -> n0-1: 1 evicted, 0 placed, 0 pending"],
+    ),
+    "kubectl refuses daemons where they are not to be ignored": (
+        [*hosts("a"), *daemon_set("agent", ("n0",))],
+        {"ignore_daemonsets": False},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending",
+         '! unable to drain node "n0" due to error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to '
+         "ignore): default/agent-n0",
+         "try --ignore-daemonsets"],
+    ),
+    "pods that find no node do not hold it up, and wait in the end": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"nodeSelector": {"kubernetes.io/hostname": "n0"}})],
+        {},
+        ["n0 -> n0-1: 1 evicted, 0 placed, 1 pending", "n1 -> n1-1: 0 evicted, 0 placed, 1 pending",
+         "? 1 of default/Deployment/web"],
+    ),
+    "ordinals come back under their names": (
+        [*hosts("a", "b"), *stateful_set("db", ("n0", "n1"))],
+        {},
+        ["n0 -> n0-1: 1 evicted, 1 placed, 0 pending", "n1 -> n1-1: 2 evicted, 2 placed, 0 pending"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_how_a_pool_is_replaced(case: str) -> None:
+    objects, options, expected = CASES[case]
+    assert lines(upgraded(objects, **options)) == expected
+
+
+def test_a_node_that_was_cordoned_is_replaced_by_one_that_is_not() -> None:
+    cordoned = gone_to_sleep(hosts("a", "b")[0])
+    report = upgraded([cordoned, hosts("a", "b")[1], *deployment("web", ("n1",))])
+    assert lines(report) == ["n0 -> n0-1: 0 evicted, 0 placed, 0 pending", "n1 -> n1-1: 1 evicted, 1 placed, 0 pending"]
+
+
+@pytest.mark.parametrize("options", [{}, {"surge": 1}, {"batch": 2}])
+def test_what_is_named_as_a_remedy_gets_through_when_it_is_asked_for(options: dict[str, int]) -> None:
+    objects = [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2")), budget("web", minAvailable=3)]
+    snapshot = Snapshot.from_objects(objects)
+    first = kubespread.upgrade(snapshot, ZONE, **options)  # type: ignore[arg-type]  # the keywords are a typed dict's
+    scales = [remedy.removeprefix("--") for remedy in first.remedies if remedy.startswith("--scale")]
+    assert scales
+    again = kubespread.upgrade(snapshot.edited(scales[0]), ZONE, **options)  # type: ignore[arg-type]  # as above
+    assert (again.complete, again.pending) == (True, ())
+
+
+def test_names_that_no_node_has_are_refused() -> None:
+    with pytest.raises(UsageError, match="no node has pool=x"):
+        upgraded([node("n0", pool="blue")], "pool=x")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"batch": 0}, "batch must be at least 1"), ({"surge": -1}, "surge must be at least 0")]
+)
+def test_numbers_that_mean_nothing_are_refused(options: dict[str, int], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        upgraded(hosts("a"), ZONE, **options)
+
+
+def test_a_batch_says_how_many_pods_the_nodes_hold_where_some_came_or_went() -> None:
+    daemons = daemon_set("agent", ("n0", "n1"))
+    report = upgraded([*hosts("a", "b"), *daemons, *deployment("web", ("n0", "n1"))])
+    assert [step.pods for step in report.steps] == [{"n0-1": 1, "n1": 3}, {"n0-1": 3, "n1-1": 1}]

@@ -1,0 +1,295 @@
+"""Pods that workloads are to have and that do not exist: a quota refuses them, or it is not yet their turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import Scheduler, Snapshot
+from kubespread.kube.api.core import ResourceQuota
+from kubespread.questions.play.report import PlayReport
+from kubespread.questions.worlds import world_of
+from kubespread.world.events.unmade import unmade
+from kubespread.world.events.world import World
+from tests.builders import Data, node, pod, taint
+from tests.kube.test_quota import quota
+from tests.world.clusters import daemon_set, deployment, job, on_nodes, play, stateful_set, world
+
+NODES = [node("n0"), node("n1"), node("n2")]
+BIG = {"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "5"}}}]}
+
+
+def full(hard: int, *groups: list[Data]) -> list[Data]:
+    """Those workloads in a namespace whose quota of pods is counted as its controller would."""
+    return [each for group in groups for each in group] + [quota({"pods": str(hard)})]
+
+
+def lacking(living: World) -> list[str]:
+    return [
+        f"{each.owner.kind}/{each.owner.name} {each.count} {'refused' if each.is_refused else 'later'}: {each.message}"
+        for each in unmade(living)
+    ]
+
+
+def refused(name: str, pods: int, resource: str = "pods") -> str:
+    said = f"exceeded quota: q, requested: {resource}=1, used: {resource}={pods}, limited: {resource}={pods}"
+    return f'pods "{name}" is forbidden: {said}'
+
+
+# The objects, the edits; which pods then run where, and what is lacking.
+CASES: dict[str, tuple[list[Data], list[str], dict[str, list[str]], list[str]]] = {
+    "a quota refuses the rest of a ReplicaSet's pods": (
+        [*NODES, *full(2, deployment("web", ("n0",)))],
+        ["scale deploy/web=4"],
+        {"n0": ["web-a"], "n1": ["web-5d6-1"]},
+        [f"ReplicaSet/web-5d6 2 refused: {refused('web-5d6-2', 2)}"],
+    ),
+    "they are made once another workload has less": (
+        [*NODES[:1], *full(3, deployment("web", ("n0",)), deployment("api", ("n0", "n0")))],
+        ["scale deploy/web=3", "scale deploy/api=1"],
+        {"n0": ["api-b", "web-5d6-1", "web-a"]},
+        [f"ReplicaSet/web-5d6 1 refused: {refused('web-5d6-2', 3)}"],
+    ),
+    "and are not lacking once nobody wants them": (
+        [*NODES[:1], *full(1, deployment("web", ("n0",)))],
+        ["scale deploy/web=3", "scale deploy/web=1"],
+        {"n0": ["web-a"]},
+        [],
+    ),
+    "a pod that is gone leaves room in its quota for the one after it": (
+        [*NODES[:2], *full(2, deployment("web", ("n0", "n1")))],
+        ["drain n0"],
+        {"n1": ["web-5d6-1", "web-b"]},
+        [],
+    ),
+    "so does one that is terminating on a node that is lost": (
+        [*NODES[:2], *full(2, deployment("web", ("n0", "n1")))],
+        ["fail n0"],
+        {"n0": ["(web-a)"], "n1": ["web-5d6-1", "web-b"]},
+        [],
+    ),
+    "a StatefulSet waits for the pod that is refused": (
+        [*NODES, *full(1, stateful_set("db", ("n0",)))],
+        ["scale sts/db=4"],
+        {"n0": ["db-0"]},
+        [f"StatefulSet/db 1 refused: {refused('db-1', 1)}", "StatefulSet/db 2 later: waits for db-1, which the API server refuses"],
+    ),
+    "of a Parallel one all are refused": (
+        [*NODES, *full(1, stateful_set("db", ("n0",), parallel=True))],
+        ["scale sts/db=4"],
+        {"n0": ["db-0"]},
+        [f"StatefulSet/db 3 refused: {refused('db-1', 1)}"],
+    ),
+    "a StatefulSet waits for the pod that has no node": (
+        [*NODES[:1], *stateful_set("db", ("n0",), spec=BIG)],
+        ["scale sts/db=4"],
+        {"n0": ["db-0"]},
+        ["StatefulSet/db 2 later: waits for db-1, which has no node"],
+    ),
+    "and for the pod that nobody ends": (
+        [*NODES[:2], *stateful_set("db", ("n0", "n1"))],
+        ["fail n0"],
+        {"n0": ["(db-0)"], "n1": ["db-1"]},
+        ["StatefulSet/db 1 later: waits for db-0, which is terminating"],
+    ),
+    "a Job waits for the pod that nobody ends where it is to": (
+        [*NODES[:2], *job("once", ("n0", "n1"), podReplacementPolicy="Failed")],
+        ["fail n0"],
+        {"n0": ["(once-a)"], "n1": ["once-b"]},
+        ["Job/once 1 later: waits for once-a, which is terminating"],
+    ),
+    "a DaemonSet's pod is refused, and made once there is room": (
+        [*NODES[:1], node("n1", pool="x"), *full(2, daemon_set("agent", ("n0",)), deployment("web", ("n0",)))],
+        ["add-node n1:1", "scale deploy/web=0"],
+        {"n0": ["agent-n0"], "n1-1": ["agent-1"]},
+        [],
+    ),
+    "a snapshot may lack pods from the start": (
+        [*NODES[:1], *deployment("web", ("n0",), replicas=3)],
+        [],
+        {"n0": ["web-a"]},
+        ["ReplicaSet/web-5d6 2 later: its controller has yet to make them"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_not_made_is_counted_and_said(case: str) -> None:
+    objects, edits, expected, lacks = CASES[case]
+    living = world(objects)
+    play(living, *edits)
+    assert (on_nodes(living), lacking(living)) == (expected, lacks)
+
+
+def test_a_job_that_was_refused_its_pod_makes_it_later() -> None:
+    workloads = [*deployment("web", ("n0", "n0")), *job("once", ("n0",))]
+    living = world([*NODES[:1], *workloads, quota({"pods": "2"}, {"pods": "3"})])
+    play(living, "delete-pods job-name=once")
+    assert lacking(living) == [f"Job/once 1 refused: {refused('once-1', 2)}"]
+    play(living, "scale deploy/web=1")
+    assert (on_nodes(living), lacking(living)) == ({"n0": ["once-1", "web-b"]}, [])
+
+
+def test_a_fork_has_quotas_of_its_own() -> None:
+    living = world([*NODES[:1], *full(2, deployment("web", ("n0",)))])
+    other = living.fork()
+    for each in (living, other):
+        play(each, "scale deploy/web=3")
+        assert lacking(each) == [f"ReplicaSet/web-5d6 1 refused: {refused('web-5d6-2', 2)}"]
+
+
+SELECTING: Data = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "default", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "pool=x"}},
+}
+
+
+def with_selector(spec: Data, scheduler: Scheduler) -> tuple[dict[str, list[str]], list[str]]:
+    """A pod on n0 that is made again where only n1 is in the namespace's pool."""
+    objects = [node("n0"), node("n1", pool="x"), node("n2"), SELECTING, *deployment("web", ("n0",), spec=spec)]
+    living = world_of(Snapshot.from_objects(objects), scheduler)
+    play(living, "drain n0")
+    return on_nodes(living), lacking(living)
+
+
+def test_a_namespace_selects_the_nodes_of_pods_that_are_made_again() -> None:
+    assert with_selector({}, Scheduler(pod_node_selector=True)) == ({"n1": ["web-5d6-1"]}, [])
+    conflict = 'pods "web-5d6-1" is forbidden: pod node label selector conflicts with its namespace node label selector'
+    refusal = f"ReplicaSet/web-5d6 1 refused: {conflict}"
+    assert with_selector({"nodeSelector": {"pool": "y"}}, Scheduler(pod_node_selector=True)) == ({}, [refusal])
+
+
+def test_pods_made_again_tolerate_what_keeps_nodes_for_what_they_request() -> None:
+    devices = node("n1", taints=[taint("example.com/gpu")])
+    for each in (devices, first := node("n0")):
+        each["status"]["allocatable"]["example.com/gpu"] = "1"
+    resources = dict.fromkeys(("requests", "limits"), {"example.com/gpu": "1"})
+    spec = {"containers": [{"name": "c", "image": "x", "resources": resources}]}
+    for is_on, expected in ((True, {"n1": ["web-5d6-1"]}), (False, {})):
+        objects = [first, devices, *deployment("web", ("n0",), spec=spec)]
+        living = world_of(Snapshot.from_objects(objects), Scheduler(extended_resource_toleration=is_on))
+        play(living, "drain n0")
+        assert on_nodes(living) == expected
+
+
+def scenario(*steps: Any) -> Data:
+    return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps)}}
+
+
+def played(objects: list[Data], *steps: Any) -> PlayReport:
+    return kubespread.play(Snapshot.from_objects(objects), scenario(*steps))
+
+
+ONE_MORE: Data = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+ONE_LESS: Data = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+# The objects, the steps; what lacks in the end (pending, not created, not made yet), the verdict and the answer.
+PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] = {
+    "more replicas than the quota allows": (
+        [*NODES, *full(2, deployment("web", ("n0", "n1")))], ["scale deploy/web=4"],
+        (0, 2, 0), "no", "1 step: 0 pending, 2 not created",
+    ),
+    "a rollout that needs one pod more than the quota allows": (
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], ["rollout deploy/web"],
+        (0, 1, 0), "no", "1 step: 0 pending, 1 not created, not done in full: step 1",
+    ),
+    "one that takes a pod away before": (
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))], ["rollout deploy/web"],
+        (0, 0, 0), "yes", "1 step: 0 pending, every step done in full",
+    ),
+    "what the quota refused before the first step is nobody's fault": (
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), replicas=3))], ["cordon n2"],
+        (0, 0, 0), "yes", "1 step: 0 pending, every step done in full",
+    ),
+    "a drain that leaves a StatefulSet with nothing": (
+        [node("n0", pool="x"), node("n1", pool="x"), node("n2"),
+         *stateful_set("db", ("n0", "n0", "n1", "n1"), spec={"nodeSelector": {"pool": "x"}})], ["drain pool=x"],
+        (1, 0, 3), "no", "1 step: 1 pending, 3 not made yet",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PLAYED)
+def test_the_verdict_of_a_scenario_counts_pods_that_are_not_made(case: str) -> None:
+    objects, steps, counts, verdict, answer = PLAYED[case]
+    report = played(objects, *steps)
+    assert (report.pending, report.not_created, report.not_made_yet) == counts
+    assert (report.verdict, report.answer[0]) == (verdict, answer)
+
+
+# What is applied after the quota refused two of four pods; what is not created then, and the answer.
+APPLIED: dict[str, tuple[Data, int, str]] = {
+    "a quota that allows more": (quota({"pods": "9"}), 0, "2 steps: 0 pending, every step done in full"),
+    "a pod by itself": (pod("solo"), 3, "2 steps: 0 pending, 3 not created"),
+}
+
+
+@pytest.mark.parametrize("case", APPLIED)
+def test_what_is_applied_meets_the_quota(case: str, tmp_path: Path) -> None:
+    manifest, not_created, answer = APPLIED[case]
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(manifest))
+    objects = [*NODES, *full(2, deployment("web", ("n0", "n1")))]
+    report = played(objects, "scale deploy/web=4", {"apply": [str(path)]})
+    assert (report.not_created, report.answer[0]) == (not_created, answer)
+
+
+def test_the_rows_say_who_lacks_pods_and_why() -> None:
+    report = played([*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], "rollout deploy/web")
+    (step,) = report.steps
+    (row,) = step.happened.not_created
+    (rollout,) = step.rollouts
+    assert (row.workload, row.count) == ("default/Deployment/web", 1)
+    assert row.message.endswith("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")
+    assert (rollout.complete, rollout.not_created, rollout.wedged_on) == (False, 1, row.message)
+    (workload,) = step.happened.workloads
+    assert (workload.replicas, workload.ready, workload.pending, workload.not_created) == (2, 2, 0, 1)
+
+
+def test_an_edit_says_what_a_quota_refuses() -> None:
+    edited = Snapshot.from_objects([*NODES, *full(2, deployment("web", ("n0",)))]).edited("scale deploy/web=4")
+    _, notes = kubespread.after_edits(edited)
+    assert notes[:2] == (
+        "scale Deployment/web=4: 1 placed",
+        f"scale Deployment/web=4: 2 pods of default/Deployment/web not created: {refused('web-5d6-2', 2)}",
+    )
+
+
+def test_what_quotas_count_goes_on_from_an_edited_cluster() -> None:
+    objects = [*NODES, *full(3, deployment("web", ("n0", "n1")))]
+    edited = Snapshot.from_objects(objects).edited("scale deploy/web=3")
+    after, _ = kubespread.after_edits(edited)
+    assert [each.status.used for each in after.objects.of(ResourceQuota)] == [{"pods": "3"}]
+    report = kubespread.simulate(edited, "deploy/web", 5)
+    assert (report.placed, report.created) == (0, 3)
+
+
+def test_a_suspended_job_makes_no_pods(tmp_path: Path) -> None:
+    """Neither when it is applied nor when it loses one."""
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job("later", ("n0",), suspend=True)[0]))
+    said = "Job/later is suspended: it makes no pods until it is resumed"
+    (step,) = played([*NODES], {"apply": [str(path)]}).steps
+    assert (step.happened.placed, step.happened.notes) == ((), (said,))
+    living = world([*NODES, *job("once", ("n0",), suspend=True)])
+    play(living, "drain n0")
+    assert (on_nodes(living), lacking(living)) == ({}, [])
+
+
+def test_pods_that_are_made_again_get_the_defaults_of_their_namespace_before_a_quota_is_asked() -> None:
+    limits: Data = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "lr", "namespace": "default"},
+        "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]},
+    }
+    living = world(
+        [*NODES[:1], *deployment("web", ("n0",)), limits, quota({"requests.cpu": "2"}, {"requests.cpu": "0"})]
+    )
+    play(living, "scale deploy/web=4")
+    message = refused("web-5d6-3", 2, "requests.cpu")
+    assert lacking(living) == [f"ReplicaSet/web-5d6 1 refused: {message}"]
