@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.stdout import emit
+from kubespread.snapshot.live.resources import cluster_role
 
 
 def rbac() -> int:
@@ -19,5 +18,5 @@ def rbac() -> int:
       kubespread rbac > rbac.yaml
       kubespread rbac | kubectl apply --dry-run=server -f -
     """
-    emit((files("kubespread") / "snapshot" / "live" / "rbac.yaml").read_text("utf-8"))
+    emit(cluster_role())
     return ExitCode.YES

@@ -99,7 +99,7 @@ def test_it_is_asked_of_a_running_cluster(run: Run) -> None:
     assert "coordination.k8s.io" in run("-m", "kubespread", "rbac").stdout
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "typed": ({"holder": 1}, "spec.holder: json: cannot unmarshal number into Go struct field LeaseSpec.spec.holder"),
     "amount": ({"hard": {"cpu": "much"}}, "spec.hard[cpu]: quantities must match the regular expression"),
     "selector": ({"selector": {"matchLabels": {"a": "-"}}}, "spec.selector"),
