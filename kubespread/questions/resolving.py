@@ -12,17 +12,21 @@ from kubespread.candidate.input.namespaces import namespace_notes
 from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_sources
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.candidate.manifests.workload import from_manifest
-from kubespread.candidate.replicas import autoscaling_notes, others
+from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
+from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
+from kubespread.world.store.claims import Replicas, replicas_with_claims
 
 Refused = Callable[[KubespreadError], None]
 
@@ -145,3 +149,43 @@ def _taken(
     if last is not None:
         raise last
     return taken
+
+
+def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
+    """What a question is asked about, one or several, as a sequence."""
+    return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
+
+
+def reviser(asked: Resolved) -> Revise:
+    """Makes the first of the candidates again; what was made once is kept."""
+    known: dict[tuple[str, ...], Revised | None] = {(): _revised(asked.candidates[0])}
+
+    def revise(settings: Sequence[str]) -> Revised | None:
+        key = tuple(settings)
+        if key not in known:
+            try:
+                known[key] = _revised(asked.revised(settings))
+            except (ManifestError, UsageError):
+                known[key] = None
+        return known[key]
+
+    return revise
+
+
+def _revised(candidate: Candidate) -> Revised:
+    def dressed(cluster: Cluster) -> Cluster:
+        if not candidate.companions:
+            return cluster
+        return cluster.with_objects(with_companions(cluster.storage.in_objects(cluster.objects), candidate.companions))
+
+    return Revised(candidate.pod, dressed)
+
+
+def claimants_of(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
+    """The replicas where each has claims of its own; a pod that is in the cluster already has those it has."""
+    if candidate.is_stored or not cluster.has_claims:
+        return None
+    stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
+    return replicas_with_claims(
+        candidate.pod, lambda: replica_names(candidate.pod, present), cluster.objects, stateful_set
+    )

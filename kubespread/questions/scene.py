@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.asked_cluster import cluster_reference
 from kubespread.questions.editing import edited
 from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.world.events.world import World
     from kubespread.world.store.pod_book import PodKey
+import datetime
+
+from kubespread.escaping import escaped
 
 OnProgress = Callable[[int], None]
 OnRefused = Callable[[KubespreadError], None]
@@ -159,3 +161,29 @@ def ask(
     while the answer is about the others; without it that raises. Raises UsageError, SnapshotError and ManifestError.
     """
     return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))
+
+
+_CONTEXT = "context "
+
+
+def cluster_reference(snapshot: Snapshot) -> ClusterReference:
+    """What the snapshot's origin says of itself, its age as of now."""
+    origin = snapshot.origin
+    return ClusterReference(
+        context=origin.source.removeprefix(_CONTEXT) if origin.source.startswith(_CONTEXT) else None,
+        server=origin.server or None,
+        snapshot=", ".join(map(escaped, snapshot.files)) or None,
+        time=origin.time or None,
+        age_seconds=_age(origin.time),
+        server_version=origin.server_version or None,
+    )
+
+
+def _age(time: str) -> int | None:
+    """Seconds since ``time``; a snapshot of the future, by another clock, is as old as it can be: 0."""
+    try:
+        then = datetime.datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    now = datetime.datetime.now(then.tzinfo)
+    return max(0, int((now - then).total_seconds()))

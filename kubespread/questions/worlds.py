@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
+
+import msgspec
 
 from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
 from kubespread.candidate.cluster import from_cluster
@@ -14,6 +17,7 @@ from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.timestamps import instant
@@ -21,8 +25,8 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.plugins.dynamicresources.following import written_back
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.deployments import name_of
 from kubespread.world.events.world import World
-from kubespread.world.reporting.objects import objects_now
 from kubespread.world.store.owners import Made
 from kubespread.world.store.surroundings import Surroundings
 from kubespread.world.store.waiting import Scheduled
@@ -96,3 +100,36 @@ def _time(snapshot: Snapshot) -> datetime.datetime:
 
 def _times(pod: Pod) -> Iterable[str]:
     return (pod.metadata.creation_timestamp, *(each.last_transition_time for each in pod.status.conditions))
+
+
+Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
+
+
+def objects_now(world: World) -> ClusterObjects:
+    """The objects besides nodes and pods, every number of replicas as it is now."""
+    objects = world.objects
+    deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
+    gone = {
+        name_of(each)
+        for each in objects.of(ReplicaSet)
+        if world.watchers.get(name_of(each)) is not None and name_of(each) not in set(_of_rollouts(world))
+    }
+    left = (each for each in objects.of(ReplicaSet) if name_of(each) not in gone)
+    return (
+        objects.with_all(Deployment, (deployments.get(name_of(each), each) for each in objects.of(Deployment)))
+        .with_all(ReplicaSet, (_resized(world, each) for each in left))
+        .with_all(ReplicationController, (_resized(world, each) for each in objects.of(ReplicationController)))
+        .with_all(StatefulSet, (_resized(world, each) for each in objects.of(StatefulSet)))
+    )
+
+
+def _of_rollouts(world: World) -> Iterator[WorkloadName]:
+    return (name_of(each) for rollout in world.rollouts.values() for each in rollout.replica_sets)
+
+
+def _resized(world: World, obj: Resizable) -> Resizable:
+    name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+    owner = world.owners.get(name)
+    if owner is None or obj.spec.replicas == owner.replicas:
+        return obj
+    return msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, replicas=owner.replicas))

@@ -11,10 +11,9 @@ from kubespread import Snapshot
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.worlds import world_of
+from kubespread.questions.worlds import objects_now, world_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
-from kubespread.world.reporting.objects import objects_now
 from tests.builders import node
 from tests.golden.cases import Data, Difference, Recorded
 

@@ -17,12 +17,11 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.pod_status import is_active, is_terminating
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.worlds import as_snapshot, world_of
+from kubespread.questions.worlds import as_snapshot, objects_now, world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.objects import objects_now
 from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of
 from tests.builders import Data, hard, node, pod, soft, taint

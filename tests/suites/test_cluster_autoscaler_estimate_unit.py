@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.questions.autoscaling.estimating import estimate
+from kubespread.questions.autoscaling.cluster_autoscaler import estimate
 from kubespread.questions.autoscaling.pending import pod_groups
 from kubespread.questions.autoscaling.templates import zone_groups
 from tests.builders import hard, owned_by, pod

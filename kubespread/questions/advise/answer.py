@@ -13,11 +13,9 @@ from kubespread.questions.advise.patches import with_patches
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.advise.replicas import Replicas, advise_replicas
 from kubespread.questions.advise.report import AdviseReport
-from kubespread.questions.choosing import given_pods
 from kubespread.questions.question import asks
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.resolving import Resolved, resolve
-from kubespread.questions.revising import reviser
+from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate

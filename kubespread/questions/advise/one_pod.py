@@ -15,9 +15,8 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.remedies.advice import advice
 from kubespread.questions.remedies.candidates import FAMILIES
-from kubespread.questions.remedies.change import Answer, Asker, Change
+from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
-from kubespread.questions.remedies.revising import Revise
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.reports.constraint_counts import constraint_reports
 from kubespread.reports.parts import PodReference

@@ -36,7 +36,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.asked import GO_WITH_THEIR_NODES
+from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 from kubespread.world.store.living_cluster import Applicant
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)

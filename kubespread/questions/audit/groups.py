@@ -10,8 +10,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.world.events.world import World
-from kubespread.world.reporting.asked import AskedWorkloads
-from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas
 
 
 @dataclass(slots=True)

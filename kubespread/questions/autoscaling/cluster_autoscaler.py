@@ -7,16 +7,145 @@ by its expander; here that is least-waste, and of several that waste the same th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.autoscaling import scaling_up
-from kubespread.questions.autoscaling.estimating import Option, estimate
-from kubespread.questions.autoscaling.growing import helps
-from kubespread.questions.autoscaling.pending import PodGroup
+from kubespread.questions.autoscaling.growing import GrowingCluster, helps
+from kubespread.questions.autoscaling.pending import PodGroup, largest_first
 from kubespread.questions.autoscaling.scaling_up import Decision
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
+from kubespread.scheduler.cluster.amounts import allocatable, requested
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.plugin import Status
+from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
+from kubespread.wording import count_of
 from kubespread.world.events.world import World
+
+MAX_NODES = 1000
+"""What one estimate adds at most: cluster-autoscaler's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What one scale-up of one group would be."""
+
+    group: ZoneGroup
+    nodes: int
+    """How many it asks for: one for every node that gets a pod in the simulation, see `_Packing.asked_for`."""
+    pods: int
+    """How many of the pending pods find room in the simulation."""
+    helped: int
+    """How many pods there are that one node of the group helps."""
+    waste: float
+    """The shares of the new nodes' cpu and memory that stay free, added up."""
+    why: str | None
+    """Why the estimate stopped before all that it helps found room."""
+
+
+def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[PodGroup]) -> Option | None:
+    """The scale-up of ``group`` for the pods it helps; None when no pod finds room in the simulation."""
+    trial = group.trial()
+    packing = _Packing(GrowingCluster(cluster, daemons), group)
+    for pods in largest_first(helped, trial):
+        packing.pack(pods)
+    nodes, placed = packing.asked_for, packing.placed
+    if not nodes:
+        return None
+    offered, asked = allocatable(trial), [requested(pod)[0] for pod in placed]
+    waste = 0.0
+    for name in ("cpu", "memory"):
+        if offered.get(name):
+            total = offered[name] * nodes
+            waste += (total - sum(each.get(name, 0) for each in asked)) / total
+    return Option(group, nodes, len(placed), sum(map(len, helped)), waste, packing.why)
+
+
+class _Packing:
+    """The nodes of one estimate, and who is on them."""
+
+    def __init__(self, growing: GrowingCluster, group: ZoneGroup) -> None:
+        self._growing, self._group = growing, group
+        room = group.room
+        self._most = MAX_NODES if room is None else min(room, MAX_NODES)
+        self._bound_by_max = room is not None and room <= MAX_NODES
+        self._added: list[int] = []
+        self._used: set[int] = set()
+        """Nodes with a pod on them that was pending."""
+        self.placed: list[Pod] = []
+        self.why: str | None = None
+
+    @property
+    def asked_for(self) -> int:
+        """How many nodes are asked for. A node that was there before counts as well once a constraint on host names
+        has sent a pod back to it: trackScheduledPod does not tell it from a new one. The group's room is the limit.
+        """
+        room = self._group.room
+        return len(self._used) if room is None else min(len(self._used), room)
+
+    def pack(self, pods: PodGroup) -> None:
+        """Place pods that are alike, until one finds no room on another node either."""
+        left = len(pods)
+        while left and (node := self._first(pods)) is not None:
+            self._place(pods, node)
+            left -= 1
+        while left and (node := self._next(pods)) is not None:
+            self._place(pods, node)
+            left -= 1
+
+    def _place(self, pods: PodGroup, node: int) -> None:
+        self._growing.place(pods.pod, pods.plugins, node)
+        self.placed.append(pods.pod)
+        self._used.add(node)
+
+    def _first(self, pods: PodGroup) -> int | None:
+        """The first of the nodes added so far that fits."""
+        if not self._added:
+            return None
+        fitting = self._growing.fitting(pods.pod, pods.plugins)
+        return next((node for node in self._added if fitting[node]), None)
+
+    def _next(self, pods: PodGroup) -> int | None:
+        """The last node, else with a constraint on host names any other one, else a new one."""
+        if self._added:
+            last = self._added[-1]
+            fitting = self._growing.fitting(pods.pod, pods.plugins)
+            if fitting[last]:
+                return last
+            said = self._growing.verdict(pods.pod, pods.plugins, last)
+            if said.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
+                return int(np.flatnonzero(fitting)[0])
+            if last not in self._used:
+                self.why = self.why or _stopped(said)
+                return None
+        if len(self._added) >= self._most:
+            self.why = self.why or self._limit()
+            return None
+        node = self._growing.add(self._group.trial(len(self._added)))
+        self._added.append(node)
+        if self._growing.fitting(pods.pod, pods.plugins)[node]:
+            return node
+        self.why = self.why or _stopped(self._growing.verdict(pods.pod, pods.plugins, node))
+        return None
+
+    def _limit(self) -> str:
+        if self._bound_by_max:
+            return f"{self._group.name} may have {count_of(self._group.group.maximum or 0, 'node')}"
+        return f"one estimate ends at {MAX_NODES} nodes"
+
+
+def _stopped(said: Status) -> str:
+    return f"on another node of it: {', '.join(said.reasons)}"
+
+
+def _spreads_over_hosts(pod: Pod) -> bool:
+    """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
+    return any(each.topology_key == HOSTNAME for each in pod.spec.topology_spread_constraints)
+
 
 NOT_MODELLED = (
     "cluster-autoscaler: expanders other than least-waste, balancing of similar node groups, priorities below its "

@@ -35,9 +35,8 @@ from kubespread.questions.capacity.report import (
 from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
-from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
-from kubespread.questions.resolving import resolve
+from kubespread.questions.resolving import claimants_of, resolve
 from kubespread.questions.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler

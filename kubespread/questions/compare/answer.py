@@ -15,8 +15,6 @@ from kubespread.candidate.manifests.file import Manifest
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.questions.asked_cluster import cluster_reference
-from kubespread.questions.choosing import given_pods
 from kubespread.questions.compare.question import Compare
 from kubespread.questions.compare.report import (
     Asked,
@@ -33,8 +31,8 @@ from kubespread.questions.compare.report import (
 from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
-from kubespread.questions.resolving import resolve
-from kubespread.questions.scene import ask
+from kubespread.questions.resolving import given_pods, resolve
+from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport

@@ -13,15 +13,13 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.choosing import given_pods
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
+from kubespread.questions.remedies.change import Revise
 from kubespread.questions.remedies.of_constraints import advice_on_constraints
-from kubespread.questions.remedies.revising import Revise
 from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
-from kubespread.questions.resolving import Resolved, resolve
-from kubespread.questions.revising import reviser
+from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods

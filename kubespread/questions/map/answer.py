@@ -22,11 +22,10 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
-from kubespread.questions.choosing import given_pods
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
 from kubespread.questions.question import asks
-from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.resolving import Resolved, given_pods, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.constraint_counts import constraint_reports, counted_constraints

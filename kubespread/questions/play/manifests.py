@@ -28,10 +28,10 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.creating import Wanted
 from kubespread.world.events.deployments import rollout_of_cluster
 from kubespread.world.events.editing import not_found
 from kubespread.world.events.world import World
-from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

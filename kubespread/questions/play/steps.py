@@ -25,6 +25,7 @@ from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb
 from kubespread.world.events.applying import apply_workload, rolled_back
+from kubespread.world.events.creating import Wanted
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.failing import restore
 from kubespread.world.events.unmade import unmade
@@ -34,7 +35,6 @@ from kubespread.world.reporting.under_way import resume
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from kubespread.errors import UsageError
 from kubespread.questions.queue.manner import MAX_RUNS
 from kubespread.world.events.world import World
-from kubespread.world.store.chance import dealt
 from kubespread.world.store.happenings import Happenings
+from kubespread.world.store.surroundings import dealt
 
 DEALS = 8
 """How many times a question is played in which controllers picked among equal pods, unless the user says how many."""

@@ -39,9 +39,7 @@ from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
-from kubespread.world.reporting.asked import AskedWorkloads
-from kubespread.world.reporting.desired import desired_replicas
-from kubespread.world.reporting.happenings import preempted_pods, workload_of
+from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, preempted_pods, workload_of
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.pod_book import key_of
 

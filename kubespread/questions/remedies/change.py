@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kubespread.kube.api.core import Pod
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.verb import Edit
 
 _MOST_TOGETHER = 100
@@ -151,3 +153,16 @@ class Asker(Protocol):
     @property
     def effort(self) -> float:
         """What was spent on all that was asked so far, in milliseconds or so: told by what was done, not by a clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """The pod with fields set as ``--set`` has them."""
+
+    pod: Pod
+    dressed: Callable[[Cluster], Cluster]
+    """A cluster with what the pod brings along, such as the ReplicaSet that makes it."""
+
+
+Revise = Callable[[Sequence[str]], Revised | None]
+"""None: the API server refuses what is set."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.remedies.advice import advice
 from kubespread.questions.remedies.candidates import OF_CONSTRAINTS
-from kubespread.questions.remedies.change import Answer, Change
-from kubespread.questions.remedies.revising import Revise
+from kubespread.questions.remedies.change import Answer, Change, Revise
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.reports.advise import Advice
 from kubespread.scheduler.evaluation import Evaluation, evaluate

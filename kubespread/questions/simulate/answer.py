@@ -14,11 +14,10 @@ from kubespread.candidate.replicas import Desired, Growth, first_missing, growth
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.questions.claimants import claimants_of
 from kubespread.questions.question import asks
 from kubespread.questions.queue.deals import check_deals
 from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties
-from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.resolving import Resolved, claimants_of, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with

@@ -25,13 +25,13 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.world.events.applying import apply_workload
+from kubespread.world.events.creating import Wanted
 from kubespread.world.events.deployments import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.happenings import SCALED_DOWN
 from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.wanted import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,7 @@ from kubespread.wording import count_of
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
-from kubespread.world.reporting.asked import AskedWorkloads
-from kubespread.world.reporting.desired import desired_replicas
-from kubespread.world.reporting.happenings import node_evictions, preempted_pods
+from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, node_evictions, preempted_pods
 from kubespread.world.reporting.missing import Missing
 from kubespread.world.store.happenings import LOST, PREEMPTED
 from kubespread.world.store.owners import in_order

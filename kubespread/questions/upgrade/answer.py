@@ -30,7 +30,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.desired import desired_replicas
+from kubespread.world.reporting.happenings import desired_replicas
 from kubespread.world.reporting.missing import Missing
 from kubespread.world.store.pod_book import PodKey
 

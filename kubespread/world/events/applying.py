@@ -12,7 +12,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.reports.rollout import RolloutReport
 from kubespread.world.events import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
-from kubespread.world.events.creating import create, keep_as_replica_set
+from kubespread.world.events.creating import Wanted, create, keep_as_replica_set
 from kubespread.world.events.deployments import name_of, rollout_of_cluster
 from kubespread.world.events.editing import rollout_of, scale
 from kubespread.world.events.jobs import bring_to_number
@@ -21,7 +21,6 @@ from kubespread.world.events.rolling_deployments import NewTemplate, roll_out
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.rollouts import Rollout
-from kubespread.world.store.wanted import Wanted
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
 _ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)

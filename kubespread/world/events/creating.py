@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import repeat
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from kubespread.controllers.daemonset import pinned_to, should_run
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import (
@@ -28,7 +30,24 @@ from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
-from kubespread.world.store.wanted import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A workload that is applied or rolled out."""
+
+    pod: Pod
+    """The next one that it would make, admitted."""
+    name: WorkloadName | None = None
+    """None for a pod by itself."""
+    object: ApiObject | None = None
+    """With the template; None for a kind that is not known."""
+    replicas: int | None = None
+    """None where it does not say: what runs stays, what is new gets one."""
+    is_other_template: bool = True
+    """Whether the template is scheduled otherwise than the one it runs with, or it is restarted."""
+    count: int = 1
+    """How many pods a kind whose controller is not known runs at once."""
 
 
 def create(world: World, wanted: Wanted) -> None:

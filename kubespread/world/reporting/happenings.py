@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from kubespread.kube.api.annotations import DESIRED_REPLICAS
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.selector import parse_int64
 from kubespread.reports.happened import (
     BlockedPod,
     GonePod,
@@ -26,12 +28,24 @@ from kubespread.reports.skew import skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.world.events.unmade import Unmade, unmade
 from kubespread.world.events.world import World
-from kubespread.world.reporting.desired import desired_replicas
 from kubespread.world.store.happenings import Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.spread import constraints_on
 from kubespread.world.store.waiting import Waiting
+
+
+def desired_replicas(world: World, workload: WorkloadName) -> int:
+    """How many pods a workload is to have: what a Deployment says, as its ReplicaSets have more in a rollout. Where it
+    is not there, its controller has noted that on each of them.
+    """
+    deployment = world.workloads.deployments.get(workload)
+    if deployment is not None and deployment.spec.replicas is not None:
+        return deployment.spec.replicas
+    below, known = world.owners_below(workload), world.workloads.replica_sets
+    noted = (known[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in known)
+    stated = [number for text in noted if text is not None and (number := parse_int64(text)) is not None]
+    return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
 def happened(world: World, before: Cluster) -> Happened:
@@ -192,3 +206,28 @@ def _workload(
             for then, now in zip(was, after, strict=True)
         ),
     )
+
+
+GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
+"""Controllers of which every node has its own pods: where these are is no question."""
+
+
+class AskedWorkloads:
+    """Those that a question chooses, without the ones whose pods go with their nodes."""
+
+    def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool]) -> None:
+        self._world, self._is_asked = world, is_asked
+        self._known: dict[WorkloadName, WorkloadName | None] = {}
+
+    def of(self, pod: Pod) -> WorkloadName | None:
+        """What the pod counts for, the pod itself where nothing controls it; None where it does not count."""
+        owner = self._world.book.owner_of(pod)
+        if owner is None:
+            return self._counting(workload_of(self._world, pod))
+        # Asked once a controller: clusters have many more pods.
+        if owner not in self._known:
+            self._known[owner] = self._counting(self._world.workloads.above(owner, [pod]))
+        return self._known[owner]
+
+    def _counting(self, workload: WorkloadName) -> WorkloadName | None:
+        return workload if workload.kind not in GO_WITH_THEIR_NODES and self._is_asked(workload) else None

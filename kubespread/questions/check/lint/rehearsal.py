@@ -24,12 +24,12 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.world.events.applying import apply_workload
+from kubespread.world.events.creating import Wanted
 from kubespread.world.events.world import World
 from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import Made
 from kubespread.world.store.surroundings import Surroundings
 from kubespread.world.store.waiting import Scheduled
-from kubespread.world.store.wanted import Wanted
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"

@@ -37,21 +37,29 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed, selector_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
+from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.check.lint.budgets import others_protected, protecting
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.drained_node import Drained, drained, evictions_allowed
 from kubespread.questions.check.lint.finding import Found
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.subject import Subject
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.queue.entries import Entry
+from kubespread.questions.queue.queue import place
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.kinds import KindJudgment
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import first_in_heap
+from kubespread.scheduler.preemption import budget_gaps
 from kubespread.wording import short_key
 
 _MOST = 12
@@ -257,3 +265,70 @@ def _settings(changed: _Changed) -> Iterator[str]:
 
 
 RULE = ClusterRule("KS302", "stalled-drain", Severity.WARNING, check)
+
+
+def protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+    """Those of its namespace that select its pods, each with its selector."""
+    trial.cluster.assume(budget_gaps(case.objects))
+    namespace, labels = case.subject.name.namespace, case.subject.labels
+    for budget in case.objects.of(PodDisruptionBudget):
+        given = budget.spec.selector
+        # Of many budgets most are told apart by their labels, before a selector is made of them.
+        if budget.metadata.namespace != namespace or given is None or not given.match_labels.items() <= labels.items():
+            continue
+        selector = selector_of(budget)
+        if selector.matches(labels):
+            yield budget, selector
+
+
+def others_protected(selector: Selector, case: Case, trial: Trial) -> int:
+    """How many pods of others a budget with this selector counts: all that are to be, and those that run beside."""
+    kinds, namespace = trial.cluster.kinds, case.subject.name.namespace
+    protected = KindJudgment(
+        kinds,
+        lambda kind: kind.namespace == namespace and selector.matches(kind.labels),
+        among=lambda: kinds.selectable(namespace, selector),
+    )
+    others = list(case.company.counted_beside(case.subject, selector))
+    running = sum(selector.matches(pod.metadata.labels) for other in others for pod in other.running)
+    return max(0, len(trial.cluster.arrivals(protected).node) - running) + sum(other.replicas for other in others)
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """Where the drain of a node stands when nothing moves any more."""
+
+    left: int
+    """Replicas that are still on the node, since the budget lets none of them go."""
+    waiting: int
+    """Evicted ones whose successors have no node."""
+    message: str | None
+    """kube-scheduler's, for the first of these."""
+
+
+def evictions_allowed(budget: PodDisruptionBudget, replicas: int) -> int:
+    """How many of ``replicas``, all of them healthy and all that the budget protects, may be evicted at once.
+
+    Raises IntOrStringError for a budget that the API server would refuse.
+    """
+    return disruptions_allowed(desired_and_expected(budget.spec, replicas, replicas), replicas)
+
+
+def drained(cluster: Cluster, plugins: Framework, pod: Pod, on: Sequence[int], node: int, allowed: int) -> Drained:
+    """The node at position ``node`` is cordoned and its replicas are evicted as long as ``allowed`` are not missing.
+
+    ``on`` are the positions of the nodes of all replicas, copies of ``pod`` that ``cluster`` does not hold. A successor
+    that finds a node is ready at once, and the next replica may go.
+    """
+    bare = cluster.after(Change(replaced={node: cordoned(cluster.nodes.objects[node])}))
+    staying, left, waiting = [each for each in on if each != node], sum(each == node for each in on), 0
+    message: str | None = None
+    while left and waiting < allowed:
+        evicted = min(left, allowed - waiting)
+        left -= evicted
+        now = bare.after(Change(come=[(pod, each) for each in (*staying, *[node] * left)]))
+        (outcome,) = place(now, [Entry(pod, plugins, waiting + evicted)], first_in_heap)
+        staying += [choice.node for choice in outcome.choices]
+        waiting += evicted - len(outcome.choices)
+        message = outcome.stopped
+    return Drained(left, waiting, message)
