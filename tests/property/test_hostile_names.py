@@ -18,7 +18,7 @@ from kubespread.cli.stderr import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.snapshot.save import save
-from kubespread.views.comma_separated import separated_by_commas
+from kubespread.views.as_csv import separated_by_commas
 from kubespread.views.look import Look
 from tests.builders import pod
 from tests.cli.support import CLUSTER, POD, run
