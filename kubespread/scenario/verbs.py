@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kubespread.candidate.settings import parse_settings
@@ -32,10 +31,8 @@ ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """The kinds whose pods are replaced when their template changes."""
 
 
-class StepVerb(Verb):
+class StepVerb(Verb, frozen=True):
     """One that only a scenario has: its text is words, as in a shell."""
-
-    __slots__ = ()
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
@@ -50,8 +47,7 @@ class StepVerb(Verb):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout(StepVerb):
+class Rollout(StepVerb, frozen=True):
     """A workload gets another template; with the workload alone it is restarted."""
 
     form: ClassVar = Form(
@@ -89,8 +85,7 @@ class Rollout(StepVerb):
         return f"rollout {shlex.join([given['workload'], *manifest, *given.get('set', ())])}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback(StepVerb):
+class Rollback(StepVerb, frozen=True):
     """A Deployment goes back to the template it had before."""
 
     form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME", fields={"workload": WORKLOAD})
@@ -113,8 +108,7 @@ class Rollback(StepVerb):
         return cls(_rolled_out(given["workload"], "rollback", ("Deployment",)))
 
 
-@dataclass(frozen=True, slots=True)
-class Restore(OfNodes, StepVerb):
+class Restore(OfNodes, StepVerb, frozen=True):
     """Nodes that failed are there again."""
 
     form: ClassVar = Form("restore", "NODES", fields={"nodes": NODES})
@@ -128,8 +122,7 @@ class Restore(OfNodes, StepVerb):
         return cls(parse_target(given["nodes"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Apply(StepVerb):
+class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
     form: ClassVar = Form(
@@ -170,8 +163,7 @@ class Apply(StepVerb):
         return f"apply {shlex.join([*given['files'], *(str(word) for pair in values for word in pair)])}"
 
 
-@dataclass(frozen=True, slots=True)
-class Upgrade(OfNodes, StepVerb):
+class Upgrade(OfNodes, StepVerb, frozen=True):
     """Nodes are replaced batch by batch."""
 
     form: ClassVar = Form(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, make_dataclass, replace
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.errors import UsageError

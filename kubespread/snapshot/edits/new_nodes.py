@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 from typing import ClassVar
 
@@ -63,8 +62,7 @@ _STATE_PREFIXES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AddNode(Edit):
+class AddNode(Edit, frozen=True):
     """New nodes join the cluster."""
 
     form: ClassVar = Form(

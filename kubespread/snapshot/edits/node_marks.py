@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from kubespread.kube.api.core import Node, Taint
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTaint(NodesEdit):
+class NodeTaint(NodesEdit, frozen=True):
     """Nodes get or lose a taint."""
 
     form: ClassVar = Form(
@@ -49,8 +47,7 @@ class NodeTaint(NodesEdit):
         return RemoveTaint(target, taint.key, taint.effect) if removes else AddTaint(target, taint)
 
 
-@dataclass(frozen=True, slots=True)
-class AddTaint(NodeTaint):
+class AddTaint(NodeTaint, frozen=True):
     """The nodes get a taint, in the place of one with the same key and effect."""
 
     taint: Taint
@@ -69,8 +66,7 @@ class AddTaint(NodeTaint):
         return f"taint {self.target} {self.taint.key}{value}:{self.taint.effect}"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveTaint(NodeTaint):
+class RemoveTaint(NodeTaint, frozen=True):
     """The nodes lose the taints with a key."""
 
     key: str
@@ -102,8 +98,7 @@ class RemoveTaint(NodeTaint):
         return f"taint {self.target} {self.described}-"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLabel(NodesEdit):
+class NodeLabel(NodesEdit, frozen=True):
     """Nodes get or lose a label."""
 
     form: ClassVar = Form(
@@ -132,8 +127,7 @@ class NodeLabel(NodesEdit):
         return RemoveLabel(target, key)
 
 
-@dataclass(frozen=True, slots=True)
-class SetLabel(NodeLabel):
+class SetLabel(NodeLabel, frozen=True):
     """The nodes get a label, whatever value it had; the key may be short, as that of a target."""
 
     key: str
@@ -147,8 +141,7 @@ class SetLabel(NodeLabel):
         return f"label {self.target} {self.key}={self.value}"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveLabel(NodeLabel):
+class RemoveLabel(NodeLabel, frozen=True):
     """The nodes lose a label; the key may be short, as that of a target."""
 
     key: str

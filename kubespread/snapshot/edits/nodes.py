@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
@@ -32,8 +32,7 @@ FORCE = Field(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Cordon(NodesEdit):
+class Cordon(NodesEdit, frozen=True):
     """New pods stay away from the nodes."""
 
     form: ClassVar = Form(
@@ -45,8 +44,7 @@ class Cordon(NodesEdit):
         return self.replaced(cordoned, nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Uncordon(NodesEdit):
+class Uncordon(NodesEdit, frozen=True):
     """New pods may come to the nodes again."""
 
     form: ClassVar = Form(
@@ -57,8 +55,7 @@ class Uncordon(NodesEdit):
         return self.replaced(uncordoned, nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Drain(NodesEdit):
+class Drain(NodesEdit, frozen=True):
     """Nodes are drained as kubectl drain does."""
 
     form: ClassVar = Form(
@@ -107,8 +104,7 @@ class Drain(NodesEdit):
         return self.line({"nodes": self.target, **dict(zip(self.form.flags, are_set, strict=True))})
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteNode(NodesEdit):
+class DeleteNode(NodesEdit, frozen=True):
     """The Node objects are deleted."""
 
     form: ClassVar = Form(
@@ -119,8 +115,7 @@ class DeleteNode(NodesEdit):
         return NodeChange(removed=tuple(node.metadata.name for node in nodes_meant(self.target, nodes)))
 
 
-@dataclass(frozen=True, slots=True)
-class Fail(NodesEdit):
+class Fail(NodesEdit, frozen=True):
     """Nodes break down; with hard their Node objects are deleted too."""
 
     form: ClassVar = Form(
@@ -141,8 +136,7 @@ class Fail(NodesEdit):
         return f"fail{'-hard' if self.hard else ''} {self.target}"
 
 
-@dataclass(frozen=True, slots=True)
-class FailHard(Fail):
+class FailHard(Fail, frozen=True):
     """Nodes break down, and their Node objects are deleted: how a failure with ``hard`` is written as text."""
 
     form: ClassVar = Form(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
@@ -23,8 +22,7 @@ _SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,
 WORKLOAD = Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, such as deploy/web", is_required=True)
 
 
-@dataclass(frozen=True, slots=True)
-class DeletePods(Edit):
+class DeletePods(Edit, frozen=True):
     """Pods are deleted."""
 
     form: ClassVar = Form(
@@ -55,8 +53,7 @@ class DeletePods(Edit):
         return f"delete-pods {f'{self.namespace}/' if self.namespace else ''}{self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class EvictPod(Edit):
+class EvictPod(Edit, frozen=True):
     """A pod is evicted, as far as its disruption budget allows."""
 
     form: ClassVar = Form(
@@ -82,8 +79,7 @@ class EvictPod(Edit):
         return f"evict {f'{self.namespace}/' if self.namespace else ''}{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Scale(Edit):
+class Scale(Edit, frozen=True):
     """A workload gets another number of replicas."""
 
     form: ClassVar = Form(

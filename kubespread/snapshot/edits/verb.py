@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import Struct
+
 from kubespread.errors import UsageError
 from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
 
@@ -101,10 +103,9 @@ class NodeChange:
     """What to say of it."""
 
 
-class Verb:
+class Verb(Struct, frozen=True):
     """Base of what happens to a cluster. The docstring of a verb is what a scenario's schema says of it."""
 
-    __slots__ = ()
     form: ClassVar[Form]
     brings_nodes: ClassVar[bool] = False
     """Whether nodes or labels may be there after it that are not there yet."""
@@ -137,10 +138,8 @@ class Verb:
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
 
-class Edit(Verb):
+class Edit(Verb, frozen=True):
     """One that the command line and a snapshot have too. As text it is what `registry.parse` reads."""
-
-    __slots__ = ()
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Edit:
@@ -172,15 +171,13 @@ class Edit(Verb):
         return NodeChange()
 
 
-@dataclass(frozen=True, slots=True)
-class OfNodes(Verb):
+class OfNodes(Verb, frozen=True):
     """One about nodes of the cluster."""
 
     target: Target
 
 
-@dataclass(frozen=True, slots=True)
-class NodesEdit(OfNodes, Edit):
+class NodesEdit(OfNodes, Edit, frozen=True):
     """The same as an edit."""
 
     @classmethod
