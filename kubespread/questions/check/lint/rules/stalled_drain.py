@@ -72,7 +72,7 @@ _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     if not _is_held_by_budgets(case.subject) or not trial.placed.count:
         return
-    budgets = list(_protecting(case, trial))
+    budgets = list(protecting(case, trial))
     if len(budgets) > 1:
         yield _protected_twice([budget for budget, _ in budgets], case)
         return
@@ -90,8 +90,8 @@ def _is_held_by_budgets(subject: Subject) -> bool:
 
 
 def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case, trial: Trial) -> Iterator[Found]:
-    replicas, others = case.subject.replicas, _others_protected(selector, case, trial)
-    allowed = _evictions_allowed(budget, replicas + others)
+    replicas, others = case.subject.replicas, others_protected(selector, case, trial)
+    allowed = evictions_allowed(budget, replicas + others)
     # The health of others would count as well, and a claim may hold a replica to its node.
     is_rehearsed = not others and case.subject.claimants is None
     hard = [declared for declared, _ in case.hard(trial)] if is_rehearsed else []
@@ -113,7 +113,7 @@ class _Stalled:
     node: str
     before: int
     """How many replicas were on the node."""
-    drained: _Drained
+    drained: Drained
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class _Drains:
             return None
         pod, trial = change(self.trial.subject.pod), self.trial
         for node in _unlike(placed, self.hard):
-            end = _drained(trial.cluster, trial.plugins, pod, placed.nodes, node, self.allowed)
+            end = drained(trial.cluster, trial.plugins, pod, placed.nodes, node, self.allowed)
             if end.left:
                 before = sum(each == node for each in placed.nodes)
                 return _Stalled(trial.cluster.nodes.names[node], before, end)
@@ -262,73 +262,6 @@ def _changing(changed: _Changed) -> PodChange:
 
 def _settings(changed: _Changed) -> Iterator[str]:
     return (declared.setting(field, value) for declared, field, _, value in changed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Drained:
-    """Where the drain of a node stands when nothing moves any more."""
-
-    left: int
-    """Replicas that are still on the node, since the budget lets none of them go."""
-    waiting: int
-    """Evicted ones whose successors have no node."""
-    message: str | None
-    """kube-scheduler's, for the first of these."""
-
-
-def _evictions_allowed(budget: PodDisruptionBudget, replicas: int) -> int:
-    """How many of ``replicas``, all of them healthy and all that the budget protects, may be evicted at once.
-
-    Raises IntOrStringError for a budget that the API server would refuse.
-    """
-    return disruptions_allowed(desired_and_expected(budget.spec, replicas, replicas), replicas)
-
-
-def _drained(cluster: Cluster, plugins: Framework, pod: Pod, on: Sequence[int], node: int, allowed: int) -> _Drained:
-    """The node at position ``node`` is cordoned and its replicas are evicted as long as ``allowed`` are not missing.
-
-    ``on`` are the positions of the nodes of all replicas, copies of ``pod`` that ``cluster`` does not hold. A successor
-    that finds a node is ready at once, and the next replica may go.
-    """
-    bare = cluster.after(Change(replaced={node: cordoned(cluster.nodes.objects[node])}))
-    staying, left, waiting = [each for each in on if each != node], sum(each == node for each in on), 0
-    message: str | None = None
-    while left and waiting < allowed:
-        evicted = min(left, allowed - waiting)
-        left -= evicted
-        now = bare.after(Change(come=[(pod, each) for each in (*staying, *[node] * left)]))
-        (outcome,) = place(now, [Entry(pod, plugins, waiting + evicted)], first_in_heap)
-        staying += [choice.node for choice in outcome.choices]
-        waiting += evicted - len(outcome.choices)
-        message = outcome.stopped
-    return _Drained(left, waiting, message)
-
-
-def _protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
-    """Those of its namespace that select its pods, each with its selector."""
-    trial.cluster.assume(budget_gaps(case.objects))
-    namespace, labels = case.subject.name.namespace, case.subject.labels
-    for budget in case.objects.of(PodDisruptionBudget):
-        given = budget.spec.selector
-        # Of many budgets most are told apart by their labels, before a selector is made of them.
-        if budget.metadata.namespace != namespace or given is None or not given.match_labels.items() <= labels.items():
-            continue
-        selector = selector_of(budget)
-        if selector.matches(labels):
-            yield budget, selector
-
-
-def _others_protected(selector: Selector, case: Case, trial: Trial) -> int:
-    """How many pods of others a budget with this selector counts: all that are to be, and those that run beside."""
-    kinds, namespace = trial.cluster.kinds, case.subject.name.namespace
-    protected = KindJudgment(
-        kinds,
-        lambda kind: kind.namespace == namespace and selector.matches(kind.labels),
-        among=lambda: kinds.selectable(namespace, selector),
-    )
-    others = list(case.company.counted_beside(case.subject, selector))
-    running = sum(selector.matches(pod.metadata.labels) for other in others for pod in other.running)
-    return max(0, len(trial.cluster.arrivals(protected).node) - running) + sum(other.replicas for other in others)
 
 
 RULE = ClusterRule("KS302", "stalled-drain", Severity.WARNING, check)
