@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from msgspec import structs
 
@@ -23,7 +24,6 @@ from kubespread.candidate.input.sources import (
     selector_of,
 )
 from kubespread.candidate.manifests.file import Manifest, field_at
-from kubespread.candidate.manifests.fragments import part_of
 from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.replicas import growth_gaps, replica_names
 from kubespread.candidate.settings import parse_settings
@@ -33,7 +33,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import UNKNOWN, pod_creator
+from kubespread.kube.api.foreign_kinds import templates_of
+from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
@@ -59,6 +60,10 @@ from kubespread.world.store.claims import Replicas, replicas_with_claims
 from kubespread.world.store.pod_book import key_of
 
 _NAMES_SHOWN = 3
+_DIRECTIVE = "$patch"
+_CONSTRAINTS = ".topologySpreadConstraints["
+# In the API server's words.
+_ABSENT, _MISMATCHED = "Required value", "`selector` does not match template `labels`"
 
 
 @dataclass(slots=True)
@@ -198,7 +203,7 @@ class _Gatherer:
 
     def _refuse(self, refused: Refused, source: Source) -> None:
         """A finding, unless ``source`` is a part of a workload that lacks the rest."""
-        part = part_of(_chosen(source)) if isinstance(source, Manifest) else None
+        part = _part_of(_chosen(source)) if isinstance(source, Manifest) else None
         faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
         if faults:
             self.gathered.refused.append(replace(refused, faults=faults))
@@ -347,3 +352,49 @@ def _refused(error: KubespreadError, file: str | None, workload: str | None) -> 
     if isinstance(error, ManifestError):
         return Refused(file, workload, error.faults)
     return Refused(file, workload, [Fault(str(error))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A patch of a kustomization, or a pod template that a controller completes: no whole workload."""
+
+    text: str
+    """What it is, and what to do about it."""
+    is_of_pods: bool
+    """Whether it is of Kubernetes' own kinds, so that its fields are known."""
+
+    def keeps(self, fault: Fault) -> bool:
+        """Whether a fault stays whatever is added to the part."""
+        is_absence = _ABSENT in fault.message or _MISMATCHED in fault.message or _DIRECTIVE in fault.field
+        # Of another kind only what it hands on to its pods as it stands is known.
+        return not is_absence and (self.is_of_pods or _CONSTRAINTS in fault.field)
+
+
+def _part_of(item: KubernetesObject) -> _Part | None:
+    """What makes ``item`` a part of a workload only; None where it has to be a whole one."""
+    row = pod_creator(item.api_version, item.kind)
+    if row is not None:
+        patch = "is a patch: build its kustomization with -k DIRECTORY"
+        return _Part(patch, is_of_pods=True) if _is_patch(item, row) else None
+    if templates_of(item.api_version, item.kind) is not None:
+        return None
+    return _Part("is not checked: what its controller adds to the pod template is not known", is_of_pods=False)
+
+
+def _is_patch(item: KubernetesObject, row: Kind) -> bool:
+    """Whether it has neither a selector nor an image for each container, or says what a patch does."""
+    if not row.template_path:
+        return False
+    containers = field_at(item.data, f"{row.template_path}.spec.containers")
+    has_images = isinstance(containers, list) and containers and all(_has_image(each) for each in containers)
+    return (not has_images and field_at(item.data, "spec.selector") is None) or _has_directive(item.data)
+
+
+def _has_image(container: Any) -> bool:
+    return isinstance(container, dict) and bool(container.get("image"))
+
+
+def _has_directive(data: Any) -> bool:
+    if isinstance(data, dict):
+        return _DIRECTIVE in data or any(_has_directive(value) for value in data.values())
+    return isinstance(data, list) and any(_has_directive(value) for value in data)
