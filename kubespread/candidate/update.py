@@ -3,7 +3,7 @@
 A field that the manifest leaves out stays as it is, as kubectl apply leaves what others have set.
 
 Source of the rules: ValidateDeploymentUpdate, ValidateDaemonSetUpdate, ValidateStatefulSetUpdate, ValidateJobUpdate and
-ValidatePodUpdate of Kubernetes 1.36. Where the API server prints a whole template, or a difference of two pods, that is
+ValidatePodUpdate of Kubernetes. Where the API server prints a whole template, or a difference of two pods, that is
 left out.
 """
 

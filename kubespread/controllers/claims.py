@@ -1,6 +1,6 @@
 """The claims that are made for a pod of its own, as the API server would store them.
 
-Source of the rules: pkg/controller/volume/ephemeral of Kubernetes 1.36, and the admission plugin DefaultStorageClass.
+Source of the rules: pkg/controller/volume/ephemeral of Kubernetes, and the admission plugin DefaultStorageClass.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """DaemonSets: pods that tolerate the troubles of their node, on which nodes they belong, and where they may stay.
 
-Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon, v1.36. What a node has left to
+Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon. What a node has left to
 give is not asked: a pod that does not fit waits.
 """
 

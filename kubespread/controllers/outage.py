@@ -2,7 +2,7 @@
 
 Source of the rules: the node lifecycle controller (handleDisruption, ComputeZoneState, ReducedQPSFunc), with the flags
 of kube-controller-manager at their defaults, the taint eviction controller and the pod garbage collector of Kubernetes
-1.36 (k8s.io/kubernetes/pkg/controller/{nodelifecycle,tainteviction,podgc}).
+(k8s.io/kubernetes/pkg/controller/{nodelifecycle,tainteviction,podgc}).
 """
 
 from __future__ import annotations

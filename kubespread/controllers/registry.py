@@ -1,6 +1,6 @@
 """Which controller makes a pod of an object, and how many.
 
-Source of the rules: the controllers of Kubernetes 1.36.
+Source of the rules: the controllers of Kubernetes.
 """
 
 from __future__ import annotations

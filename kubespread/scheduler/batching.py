@@ -1,7 +1,7 @@
 """OpportunisticBatching: a pod like the one before it, which no longer fits that one's node, takes the next best node
 of the cycle before instead of being scored anew.
 
-Source of the rules: kube-scheduler 1.36, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and
+Source of the rules: kube-scheduler, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and
 schedule_one.go (sortedNodeScores). All cycles of a queue are taken to come within the half second that results live.
 """
 

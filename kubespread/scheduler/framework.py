@@ -1,6 +1,6 @@
 """Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalization, weights, and the FitError.
 
-Source of the rules: kube-scheduler 1.36 (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
+Source of the rules: kube-scheduler (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
 plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
 
 Profiles may switch off an extension point of a plugin whose Filter, Score or Reserve reads what that one leaves. Some

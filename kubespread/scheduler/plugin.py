@@ -3,7 +3,7 @@
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
 (`OnNode`), or counts over many nodes (`Counted`). A state has no other way to answer than its type gives it.
 
-Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
+Source of the rules: kube-scheduler, pkg/scheduler/framework/interface.go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Preemption as a prediction: what a profile's PostFilter plugins come to once no node is left for a pod.
 
-Source of the rules: kube-scheduler 1.36, framework/runtime (RunPostFilterPlugins).
+Source of the rules: kube-scheduler, framework/runtime (RunPostFilterPlugins).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """percentageOfNodesToScore: in a large cluster kube-scheduler looks for nodes only until it has found enough of them.
 
-Source of the rules: kube-scheduler 1.36, schedule_one.go (numFeasibleNodesToFind, findNodesThatFitPod,
+Source of the rules: kube-scheduler, schedule_one.go (numFeasibleNodesToFind, findNodesThatFitPod,
 findNodesThatPassFilters).
 """
 

@@ -1,6 +1,6 @@
 """What kube-scheduler knows of a plugin before it asks it anything: it stands beside the plugin.
 
-Source of the rules: kube-scheduler 1.36, apis/config/v1/default_plugins.go, framework/interface.go and the plugins' own
+Source of the rules: kube-scheduler, apis/config/v1/default_plugins.go, framework/interface.go and the plugins' own
 interfaces.
 """
 

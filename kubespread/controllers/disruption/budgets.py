@@ -2,7 +2,7 @@
 
 Source of the rules: k8s.io/kubernetes/pkg/controller/disruption (trySync, getExpectedScale and its finders,
 getExpectedPodCount, countHealthyPods, buildDisruptedPodMap, updatePdbStatus, failSafe) and the disruption helpers of
-the policy API, Kubernetes 1.36.
+the policy API.
 """
 
 from __future__ import annotations

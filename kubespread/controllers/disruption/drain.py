@@ -1,6 +1,6 @@
 """What ``kubectl drain`` does with the pods of a node before it evicts any.
 
-Source of the rules: k8s.io/kubectl/pkg/drain (filters.go), Kubernetes 1.36.
+Source of the rules: k8s.io/kubectl/pkg/drain (filters.go).
 """
 
 from __future__ import annotations

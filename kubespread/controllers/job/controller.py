@@ -4,7 +4,7 @@ A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike
 delete are in an order: neither cost nor crowding nor UID is looked at.
 
 Source of the rules: syncJob, manageJob, activePodsForRemoval and indexed_job_utils of
-k8s.io/kubernetes/pkg/controller/job, and ActivePods of pkg/controller, v1.36.
+k8s.io/kubernetes/pkg/controller/job, and ActivePods of pkg/controller.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 reachable, and those of taints that keep nodes for whoever asks for what only they have.
 
 Source of the rules: the DefaultTolerationSeconds, ExtendedResourceToleration and RuntimeClass admission plugins of
-Kubernetes 1.36, and k8s.io/kubernetes/pkg/util/tolerations.
+and k8s.io/kubernetes/pkg/util/tolerations.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 What a pod asks for as a whole, where it says only a part of it, is filled in in two ways: before admission plugins see
 the pod up to 1.36, and once they have changed it since 1.37.
 
-Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods (Kubernetes 1.36),
+Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods,
 and pkg/api/pod/util.go (DefaultPodLevelResources) of 1.37. Defaulting changes the objects it is given; doing it again
 changes nothing.
 """

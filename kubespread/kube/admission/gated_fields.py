@@ -5,7 +5,7 @@ container by container, and that added up; 1.37 adds up first. So a pod says her
 asked for that.
 
 Source of the table: the releases' dropDisabledFields (pkg/api/pod/util.go), and k8s.io/component-helpers/resource
-(PodRequests) of Kubernetes 1.36.
+(PodRequests).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LimitRanges: the defaults they give containers, and the minima, maxima and ratios they hold pods to.
 
-Source of the rules: the LimitRanger admission plugin of Kubernetes 1.36.
+Source of the rules: the LimitRanger admission plugin of Kubernetes.
 """
 
 from __future__ import annotations

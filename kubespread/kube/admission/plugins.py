@@ -1,7 +1,7 @@
 """Admission with the objects the snapshot holds: what it changes of a pod, what it refuses, and what it cannot say.
 
 Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, ExtendedResourceToleration,
-RuntimeClass and ResourceQuota admission plugins of Kubernetes 1.36.
+RuntimeClass and ResourceQuota admission plugins of Kubernetes.
 """
 
 from __future__ import annotations

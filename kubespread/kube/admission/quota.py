@@ -1,6 +1,6 @@
 """ResourceQuotas: which of them a pod is charged to, and how many pods like it they allow.
 
-Source of the rules: the ResourceQuota admission plugin of Kubernetes 1.36 and its evaluator of pods.
+Source of the rules: the ResourceQuota admission plugin of Kubernetes and its evaluator of pods.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""API validation of a pod, with the API server's paths and texts (Kubernetes 1.36)."""
+"""API validation of a pod, with the API server's paths and texts."""

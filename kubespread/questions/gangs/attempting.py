@@ -1,6 +1,6 @@
 """Trying a gang once: its members in kube-scheduler's order on a cluster that stays as it is unless enough fit.
 
-Source of the rules: kube-scheduler 1.36, schedule_one_podgroup.go: every pending pod of the group is tried once, in a
+Source of the rules: kube-scheduler, schedule_one_podgroup.go: every pending pod of the group is tried once, in a
 fixed order, and each sees those before it; with a topology key that is done for every domain, and the scores of the
 placements decide among those where enough pods fit.
 """

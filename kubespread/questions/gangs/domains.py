@@ -3,7 +3,7 @@
 Only nodes of the domain are candidates. All nodes count all the same: spreading and inter-pod affinity look at the
 whole cluster.
 
-Source of the rules: kube-scheduler 1.36, plugins/topologyaware (one placement for each value of the key, nodes without
+Source of the rules: kube-scheduler, plugins/topologyaware (one placement for each value of the key, nodes without
 the label in none; members that run fix the domain) and backend/cache/snapshot.go (AssumePlacement).
 """
 

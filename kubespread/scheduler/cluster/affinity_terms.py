@@ -1,6 +1,6 @@
 """Affinity terms, parsed, and the namespaces they reach.
 
-Source of the rules: kube-scheduler 1.36, framework/types.go (AffinityTerm) and interpodaffinity/plugin.go.
+Source of the rules: kube-scheduler, framework/types.go (AffinityTerm) and interpodaffinity/plugin.go.
 """
 
 from __future__ import annotations

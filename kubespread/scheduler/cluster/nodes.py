@@ -1,7 +1,7 @@
 """The nodes of a cluster as columns, each built when first asked for and shared by every cluster it is the same for;
 and the order in which kube-scheduler visits nodes.
 
-Source of the rules: kube-scheduler 1.36, backend/cache/node_tree.go and schedule_one.go (sortedNodeScores). Its heap of
+Source of the rules: kube-scheduler, backend/cache/node_tree.go and schedule_one.go (sortedNodeScores). Its heap of
 scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best in the heap's
 pre-order is taken.
 """

@@ -1,6 +1,6 @@
 """Claims, volumes and classes looked up by name, and the attachable volumes behind a pod's volumes.
 
-Source of the rules: kube-scheduler 1.36's volume plugins and k8s.io/csi-translation-lib.
+Source of the rules: kube-scheduler's volume plugins and k8s.io/csi-translation-lib.
 """
 
 from __future__ import annotations

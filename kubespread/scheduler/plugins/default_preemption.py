@@ -1,6 +1,6 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Source of the rules: kube-scheduler 1.36, framework/preemption and plugins/defaultpreemption. Where the scheduler starts
+Source of the rules: kube-scheduler, framework/preemption and plugins/defaultpreemption. Where the scheduler starts
 at a random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
 """
 

@@ -1,6 +1,6 @@
 """NodeDeclaredFeatures: the kubelet must say that it has the features the pod needs.
 
-Source of the rules: kube-scheduler 1.36, nodedeclaredfeatures, and k8s.io/component-helpers/nodedeclaredfeatures.
+Source of the rules: kube-scheduler, nodedeclaredfeatures, and k8s.io/component-helpers/nodedeclaredfeatures.
 """
 
 from __future__ import annotations

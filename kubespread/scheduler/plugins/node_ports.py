@@ -1,6 +1,6 @@
 """NodePorts: the pod's host ports must be free on the node.
 
-Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortInfo.
+Source of the rules: kube-scheduler, nodeports/node_ports.go, and HostPortInfo.
 """
 
 from __future__ import annotations

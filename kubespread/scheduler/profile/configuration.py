@@ -1,7 +1,7 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): what is read, strictly and in kube-scheduler's words
 where it refuses, and what it checks besides.
 
-Source of the rules: kube-scheduler 1.36, config/v1/types.go (DecodeNestedObjects), and the strict decoder of
+Source of the rules: kube-scheduler, config/v1/types.go (DecodeNestedObjects), and the strict decoder of
 apimachinery.
 """
 

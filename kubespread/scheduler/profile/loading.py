@@ -1,6 +1,6 @@
 """KubeSchedulerConfiguration to profiles, with kube-scheduler's own refusals.
 
-Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler 1.36 decodes, defaults and validates it.
+Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler decodes, defaults and validates it.
 """
 
 from __future__ import annotations

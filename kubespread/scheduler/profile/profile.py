@@ -1,7 +1,7 @@
 """A scheduling profile: which plugins run at which extension point in which order, and with which weight they score;
 and how kube-scheduler gets there from what a configuration says of plugins.
 
-Source of the rules: kube-scheduler 1.36, framework/runtime (multiPoint expansion) and apis/config/v1beta2.
+Source of the rules: kube-scheduler, framework/runtime (multiPoint expansion) and apis/config/v1beta2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What kube-scheduler refuses in a configuration file, in its words and its order.
 
-Source of the rules: kube-scheduler 1.36, apis/config/validation/validation.go, and component-base/config/validation.
+Source of the rules: kube-scheduler, apis/config/validation/validation.go, and component-base/config/validation.
 """
 
 from __future__ import annotations

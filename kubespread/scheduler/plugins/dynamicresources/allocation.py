@@ -4,7 +4,7 @@ It goes back where a choice leads nowhere, so a request may end up with devices 
 What to do next is kept in a list of open choices instead of in calls within calls, which claims of many devices would
 make too deep.
 
-Source of the rules: kube-scheduler 1.36, dynamic-resource-allocation/structured (Allocate, allocateOne, constraints)
+Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (Allocate, allocateOne, constraints)
 and resourceclaim (ToleratesTaint).
 """
 

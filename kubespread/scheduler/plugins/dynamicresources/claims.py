@@ -1,6 +1,6 @@
 """The claims of one pod: those it names, those made for it from templates, and the one for its extended resources.
 
-Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (PreFilter, foreachPodResourceClaim) and
+Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (PreFilter, foreachPodResourceClaim) and
 extendeddynamicresources.go.
 """
 

@@ -1,7 +1,7 @@
 """The devices of a cluster: which stand in which pools, which pools a node reaches, and what
 objects say about them.
 
-Source of the rules: kube-scheduler 1.36, dynamic-resource-allocation/structured (GatherPools).
+Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (GatherPools).
 """
 
 from __future__ import annotations

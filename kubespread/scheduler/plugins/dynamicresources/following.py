@@ -1,7 +1,7 @@
 """The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order;
 and what has become of the claims, as objects again.
 
-Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (Reserve).
+Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Reserve).
 """
 
 from __future__ import annotations

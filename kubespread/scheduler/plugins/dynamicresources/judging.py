@@ -1,6 +1,6 @@
 """What one node is to a pod with claims: which devices it would get there, or why it gets none.
 
-Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (Filter, PostFilter, computeScore) and
+Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Filter, PostFilter, computeScore) and
 dynamic-resource-allocation/structured (createNodeSelector).
 """
 

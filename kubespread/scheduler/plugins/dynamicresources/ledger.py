@@ -1,6 +1,6 @@
 """Who has which devices: what the claims of the snapshot hold, and what pods took and gave back since.
 
-Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (Reserve, PreBind), and the
+Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Reserve, PreBind), and the
 resourceclaim controller, which frees what no pod uses any more.
 """
 

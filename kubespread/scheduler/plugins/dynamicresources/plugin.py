@@ -1,6 +1,6 @@
 """DynamicResources: nodes where devices for all of the pod's claims are, and how well they suit.
 
-Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go.
+Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a claim asks for, request by request, with the classes looked up.
 
-Source of the rules: kube-scheduler 1.36, dynamic-resource-allocation/structured (validateDeviceRequest).
+Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (validateDeviceRequest).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Unlike the allocator this looks at every slice, of whatever generation, complete or not.
 
-Source of the rules: kube-scheduler 1.36, noderesources/resource_allocation.go (calculateDRAResourceTotals).
+Source of the rules: kube-scheduler, noderesources/resource_allocation.go (calculateDRAResourceTotals).
 """
 
 from __future__ import annotations

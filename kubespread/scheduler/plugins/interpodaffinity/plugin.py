@@ -1,6 +1,6 @@
 """The plugin: affinity, anti-affinity and the anti-affinity of others as filter, all preferences as score.
 
-Source of the rules: kube-scheduler 1.36, interpodaffinity/{filtering,scoring}.go.
+Source of the rules: kube-scheduler, interpodaffinity/{filtering,scoring}.go.
 """
 
 from __future__ import annotations

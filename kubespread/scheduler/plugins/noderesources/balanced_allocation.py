@@ -1,6 +1,6 @@
 """NodeResourcesBalancedAllocation: how much the pod evens out the used fractions of a node's resources.
 
-Source of the rules: kube-scheduler 1.36, noderesources/balanced_allocation.go. Sums run in configured order, because
+Source of the rules: kube-scheduler, noderesources/balanced_allocation.go. Sums run in configured order, because
 the last bit of a float can decide a score.
 """
 

@@ -1,6 +1,6 @@
 """NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score for what is left.
 
-Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
+Source of the rules: kube-scheduler, noderesources/fit.go.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 It is always MostAllocated, with the resources and weights of the plugin's own strategy, over what all nodes of the
 placement have and hold together.
 
-Source of the rule: kube-scheduler 1.36 (PlacementScore of NodeResourcesFit), KEP-5732.
+Source of the rule: kube-scheduler (PlacementScore of NodeResourcesFit), KEP-5732.
 """
 
 from __future__ import annotations

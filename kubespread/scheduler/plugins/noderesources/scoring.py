@@ -1,7 +1,7 @@
 """Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean;
 and the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
 
-Source of the rules: kube-scheduler 1.36,
+Source of the rules: kube-scheduler,
 noderesources/{resource_allocation,least_allocated,most_allocated,requested_to_capacity_ratio}.go and
 apis/config/validation/validation_pluginargs.go.
 """

@@ -1,6 +1,6 @@
 """Which constraints a pod has: its own, or the profile's, or the scheduler's built-in ones with a derived selector.
 
-Source of the rules: kube-scheduler 1.36, podtopologyspread/common.go and plugin.go,
+Source of the rules: kube-scheduler, podtopologyspread/common.go and plugin.go,
 config/validation/validation_pluginargs.go.
 """
 

@@ -1,6 +1,6 @@
 """The hard constraints: a node passes when matching + self - global minimum <= maxSkew for every one of them.
 
-Source of the rules: kube-scheduler 1.36, podtopologyspread/filtering.go.
+Source of the rules: kube-scheduler, podtopologyspread/filtering.go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The soft constraints: fewer matching pods in a node's domains score higher, weighted by how many domains there are.
 
-Source of the rules: kube-scheduler 1.36, podtopologyspread/scoring.go.
+Source of the rules: kube-scheduler, podtopologyspread/scoring.go.
 """
 
 from __future__ import annotations

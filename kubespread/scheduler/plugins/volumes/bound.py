@@ -1,6 +1,6 @@
 """What claims and volumes become once a pod has its node: bound to a volume that is there, or to one made for them.
 
-Source of the rules: kube-scheduler 1.36, volumebinding/binder.go (AssumePodVolumes, BindPodVolumes), for what a
+Source of the rules: kube-scheduler, volumebinding/binder.go (AssumePodVolumes, BindPodVolumes), for what a
 provisioner makes kubernetes-csi/external-provisioner: the volume is reached from nodes that are in the same topology as
 the chosen one, by the keys that the driver registered there (spec.drivers[].topologyKeys of its CSINode), and what the
 driver reports of free storage is less by what was asked for.

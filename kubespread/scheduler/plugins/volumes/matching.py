@@ -1,6 +1,6 @@
 """Which nodes a volume, a class or a driver's storage reaches, and which free volume a claim would take there.
 
-Source of the rules: kube-scheduler 1.36, volumebinding/binder.go, and k8s.io/component-helpers/storage/volume.
+Source of the rules: kube-scheduler, volumebinding/binder.go, and k8s.io/component-helpers/storage/volume.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """VolumeRestrictions: disks that cannot be shared, and claims that only one pod may use.
 
-Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions.go.
+Source of the rules: kube-scheduler, volumerestrictions/volume_restrictions.go.
 """
 
 from __future__ import annotations

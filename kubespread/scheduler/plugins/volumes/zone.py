@@ -1,6 +1,6 @@
 """VolumeZone: a volume labeled with zones and regions is used only there.
 
-Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
+Source of the rules: kube-scheduler, volumezone/volume_zone.go.
 """
 
 from __future__ import annotations
