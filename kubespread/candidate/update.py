@@ -110,12 +110,12 @@ def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
     stored = next(
         (each for each in snapshot.of_kind(row) if (each.metadata.namespace, each.metadata.name) == key), None
     )
-    if stored is not None and (faults := [str(fault) for fault in update_faults(stored, given)]):
+    if stored is not None and (faults := [str(fault) for fault in _update_faults(stored, given)]):
         kind = f"{row.kind}.{row.group}" if row.group else row.kind
         raise UsageError(f"{kind} {quote(given.metadata.name)} is invalid: {aggregate(faults)}")
 
 
-def update_faults(stored: ApiObject, given: ApiObject) -> Iterator[FieldFault]:
+def _update_faults(stored: ApiObject, given: ApiObject) -> Iterator[FieldFault]:
     """What ``given``, as a manifest has it, changes of the namesake that is there and may not."""
     match stored, given:
         case StatefulSet(), StatefulSet():

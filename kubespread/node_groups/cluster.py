@@ -31,7 +31,7 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     if autoscaler is Autoscaler.KARPENTER:
         groups = tuple(map(node_pool_group, objects.of(NodePool)))
     else:
-        found = map(machine_deployment_group, objects.of(MachineDeployment))
+        found = map(_machine_deployment_group, objects.of(MachineDeployment))
         groups = tuple(group for group in found if group is not None)
     if not groups:
         kind = _TOLD_BY[autoscaler].__name__
@@ -70,7 +70,7 @@ _DEFAULT_PODS = "110"
 _HANDED_ON = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
 
 
-def machine_deployment_group(machines: MachineDeployment) -> NodeGroup | None:
+def _machine_deployment_group(machines: MachineDeployment) -> NodeGroup | None:
     """The group that cluster-autoscaler finds; None for machines that it is not told to scale."""
     meta, annotations = machines.metadata, machines.metadata.annotations
     maximum, minimum = (annotations.get(key, "") for key in (GROUP_MAX_SIZE, GROUP_MIN_SIZE))

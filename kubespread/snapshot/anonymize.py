@@ -141,7 +141,7 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
 
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
-    walk = _Renaming(rename, words_of_selectors(snapshot.objects))
+    walk = _Renaming(rename, _words_of_selectors(snapshot.objects))
     by_type = {cls: walk.all(found) for cls, found in snapshot.objects.by_type.items()}
     known = snapshot.origin
     origin = msgspec.structs.replace(
@@ -202,7 +202,7 @@ class _Renaming:
                     renamed, annotations=self._annotations(value.annotations), resource_version=""
                 )
             case Device():
-                attributes = renamed_attributes(value.attributes, self._asked_about, self._rename)
+                attributes = _renamed_attributes(value.attributes, self._asked_about, self._rename)
                 return msgspec.structs.replace(self._fields(value, but="attributes"), attributes=attributes)
             case DeviceClaim():
                 # Elsewhere `requests` are amounts of resources, which stay.
@@ -252,7 +252,7 @@ class _Renaming:
 _WORD = re.compile(r"\w+")
 
 
-def words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
+def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
     """Every word that stands in some selector of a class, a claim or a template."""
     return frozenset(
         word
@@ -277,7 +277,7 @@ def _selectors_of(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
             yield from asked.selectors if asked is not None else ()
 
 
-def renamed_attributes(
+def _renamed_attributes(
     attributes: Mapping[str, DeviceAttribute], words: frozenset[str], rename: Callable[[str], str]
 ) -> dict[str, DeviceAttribute]:
     """Attributes by their names, with the strings renamed that no selector asks about."""

@@ -83,7 +83,7 @@ def check_inputs(
         raise UsageError(f"-R/--recursive reads directories with those below them: {_named(pods)} is none")
     if choosing.template_path and not any(map(_is_manifest, pods)):
         raise UsageError(f"--template-path is for manifests: {_named(pods)} is none")
-    if scheduler_config is not None and scheduler_config != STDIN and not is_text(scheduler_config):
+    if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
         _check_file(scheduler_config)
 
 
@@ -92,7 +92,7 @@ def is_reference(path: str) -> bool:
     return reference(path) is not None and not Path(path).exists()
 
 
-def is_text(scheduler_config: str) -> bool:
+def _is_text(scheduler_config: str) -> bool:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
 

@@ -217,7 +217,7 @@ def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
 
 
 def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
-    if choosing.name is None and manifest.workloads and (fault := mistaken_cluster(manifest)):
+    if choosing.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
         raise ManifestError(manifest.file, [fault])
     read.manifests.append(manifest)
     read.bearing.append(manifest)
@@ -242,7 +242,7 @@ def _drop_those_without_workload(read: Sources) -> None:
         # Those that stay say what they hold and nobody knows with the pod that is made of them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
-    elif len(empty) == 1 and not read.skipped and (fault := mistaken_manifest(empty[0])):
+    elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):
         raise ManifestError(empty[0].file, [fault])
     elif len(empty) + len(read.skipped) > 1 and not read.errors:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
@@ -269,7 +269,7 @@ _EMPTY = "an empty list: `kubectl get` found nothing; check its namespace and la
 _VALUES_KEYS = frozenset({"replicaCount", "nameOverride", "fullnameOverride", "podAnnotations", "image"})
 
 
-def mistaken_manifest(manifest: Manifest) -> Fault | None:
+def _mistaken_manifest(manifest: Manifest) -> Fault | None:
     """What a manifest without a workload is, where that is known."""
     if not manifest.items:
         return None
@@ -281,10 +281,10 @@ def mistaken_manifest(manifest: Manifest) -> Fault | None:
         message = _EMPTY
     elif kinds == {""} and (PurePath(manifest.file).name.startswith("values") or _VALUES_KEYS & first.data.keys()):
         message = _VALUES
-    return Fault(message, line=_line(manifest, first)) if message else mistaken_cluster(manifest)
+    return Fault(message, line=_line(manifest, first)) if message else _mistaken_cluster(manifest)
 
 
-def mistaken_cluster(manifest: Manifest) -> Fault | None:
+def _mistaken_cluster(manifest: Manifest) -> Fault | None:
     """Whether a manifest is a cluster: it has nodes, and no workloads but pods that run on nodes."""
     nodes = [item for item in manifest.items if (item.api_version, item.kind) == ("v1", "Node")]
     if not nodes or not all(_runs(item) for item in manifest.workloads):

@@ -39,7 +39,7 @@ def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSe
     """The newest ReplicaSet, if it has the Deployment's template: its hash is the real one."""
     meta = deployment.metadata
     newest = newest_replica_set(WorkloadName("Deployment", meta.namespace, meta.name), replica_sets)
-    return newest if newest is not None and has_template_of(newest, deployment) else None
+    return newest if newest is not None and _has_template_of(newest, deployment) else None
 
 
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
@@ -48,13 +48,13 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
     Only what scheduling reads of a template is kept, so that several may look alike that are not; then the one of the
     revision that the Deployment itself names is meant. Source of the rule: FindNewReplicaSet.
     """
-    alike = [each for each in sorted(replica_sets, key=age_order) if has_template_of(each, deployment)]
+    alike = [each for each in sorted(replica_sets, key=age_order) if _has_template_of(each, deployment)]
     named = deployment.metadata.annotations.get(REVISION)
     current = (each for each in alike if named is not None and each.metadata.annotations.get(REVISION) == named)
     return next(current, alike[0] if alike else None)
 
 
-def has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
+def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
     """Whether the templates are the same but for the hash, which only the ReplicaSet's has."""
     return without_hash(replica_set.spec.template) == without_hash(deployment.spec.template)
 

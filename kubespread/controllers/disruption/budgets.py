@@ -136,7 +136,7 @@ class ClusterScales:
         return None
 
 
-def total_scale(pods: Sequence[Pod], scales: Scales) -> int:
+def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
     """The replicas that the controllers of ``pods`` ask for together, each counted once.
 
     A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
@@ -226,7 +226,7 @@ def budget_status(
     A sync that fails allows nothing, says why in its condition and keeps all other numbers.
     """
     try:
-        scale = total_scale(matching, scales) if reads_scale(budget.spec) else 0
+        scale = _total_scale(matching, scales) if reads_scale(budget.spec) else 0
         expectation = desired_and_expected(budget.spec, len(matching), scale)
     except (ScaleError, IntOrStringError) as error:
         return _with_condition(replace(budget.status, disruptions_allowed=0), SYNC_FAILED, str(error))

@@ -90,7 +90,7 @@ def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
                 if spec.host_network:
                     port.host_port = port.host_port or port.container_port
     if spec.resources is not None and pod_level:
-        default_pod_level_resources(pod, spec.resources)
+        _default_pod_level_resources(pod, spec.resources)
 
 
 def merge_label_keys(pod: Pod) -> None:
@@ -115,7 +115,7 @@ def _merge(selector: LabelSelector | None, keys: Iterable[str], operator: str, l
     selector.match_expressions = [*selector.match_expressions, *added]
 
 
-def default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
+def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
     """As up to 1.36, before admission plugins see the pod: requests alone, and only where the pod has limits."""
     if not (resources.limits or resources.requests):
         return

@@ -95,7 +95,7 @@ def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator
 
 
 def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
-    expected = without_none(expected)
+    expected = _without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         yield from unknown_fields(value, expected, path)
     elif get_origin(expected) is list and isinstance(value, list):
@@ -110,7 +110,7 @@ def _fields(cls: type[KubeObject]) -> dict[str, Any]:
     return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
 
 
-def without_none(expected: Any) -> Any:
+def _without_none(expected: Any) -> Any:
     """The type of a field that is there, of one that may be absent."""
     if get_origin(expected) in (Union, types.UnionType):
         return Union[tuple(arg for arg in get_args(expected) if arg is not type(None))]  # noqa: UP007 - built at run time
@@ -119,7 +119,7 @@ def without_none(expected: Any) -> Any:
 
 def _walk(value: Any, expected: Any, place: _Place) -> Any:
     """``value`` without its nulls. ``value`` itself is never null here, except as a list's element or a map's value."""
-    expected = without_none(expected)
+    expected = _without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         return _walk_struct({} if value is None else value, expected, place)
     origin = get_origin(expected)
@@ -205,7 +205,7 @@ def _json_type(value: Any) -> str:
 
 
 def _go_type(expected: Any) -> str:
-    expected = without_none(expected)
+    expected = _without_none(expected)
     origin = get_origin(expected)
     if origin is list:
         return f"[]{_go_type(get_args(expected)[0])}"
@@ -250,7 +250,7 @@ def _ways(cls: type[KubeObject]) -> tuple[tuple[str, str, _Check], ...]:
 
 
 def _look(name: str, hint: Any) -> _Check | None:
-    hint = without_none(hint)
+    hint = _without_none(hint)
     if hint == QuantityText:
         return _quantity
     if hint is LabelSelector:

@@ -106,10 +106,10 @@ def _annotation_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
 def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is_pod: bool) -> Iterator[FieldFault]:
     spec = pod.spec
     yield from volume_faults(spec.volumes, pod_name, f"{path}.volumes", is_pod=is_pod)
-    yield from claim_faults(spec.resource_claims, pod_name, f"{path}.resourceClaims")
-    yield from container_faults(spec, path, version)
+    yield from _claim_faults(spec.resource_claims, pod_name, f"{path}.resourceClaims")
+    yield from _containers_faults(spec, path, version)
     yield from pod_level_faults(pod, f"{path}.resources")
-    yield from host_network_faults(spec, path)
+    yield from _host_network_faults(spec, path)
     if spec.restart_policy not in _RESTART_POLICIES:
         yield unsupported(f"{path}.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
     yield from labels_faults(spec.node_selector, f"{path}.nodeSelector")
@@ -129,7 +129,7 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
         )
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
-        yield from toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
+        yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
     yield from _scalar_faults(spec, path)
 
 
@@ -178,7 +178,7 @@ def _gate_faults(gates: Sequence[PodSchedulingGate], path: str) -> Iterator[Fiel
 _OPERATORS = ("Equal", "Exists")
 
 
-def toleration_faults(toleration: Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
+def _toleration_faults(toleration: Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
     """One toleration; ``compares`` is whether the gate TaintTolerationComparisonOperators is on."""
     if toleration.key:
         yield from invalid_each(f"{path}.key", toleration.key, label_key_faults(toleration.key))
@@ -213,7 +213,7 @@ def _operator_faults(toleration: Toleration, path: str, *, compares: bool) -> It
         )
 
 
-def container_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _containers_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """Containers, then init containers; a name may be used once among both."""
     if not spec.containers:
         yield required(f"{path}.containers")
@@ -222,17 +222,17 @@ def container_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator
     for position, container in enumerate(spec.containers):
         here = f"{path}.containers[{position}]"
         yield from _container_faults(container, here, names, version)
-        yield from reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+        yield from _reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
     yield from _host_port_faults(spec.containers, f"{path}.containers")
     for position, container in enumerate(spec.init_containers):
         here = f"{path}.initContainers[{position}]"
         yield from _container_faults(container, here, names, version)
-        yield from reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+        yield from _reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
         # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
         yield from _host_port_faults([container], f"{path}.initContainers")
 
 
-def host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+def _host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
     if not spec.host_network:
         return
     for position, container in enumerate(spec.containers):
@@ -311,7 +311,7 @@ def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[Fi
             used.add(claim)
 
 
-def claim_faults(claims: Sequence[PodResourceClaim], pod_name: str, path: str) -> Iterator[FieldFault]:
+def _claim_faults(claims: Sequence[PodResourceClaim], pod_name: str, path: str) -> Iterator[FieldFault]:
     """spec.resourceClaims; a template has no pod's name yet, and nothing is said of what its claims will be called."""
     names: set[str] = set()
     for position, claim in enumerate(claims):
@@ -352,7 +352,7 @@ def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
         yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
 
 
-def reference_faults(references: Sequence[ContainerClaim], claims: Iterable[str], path: str) -> Iterator[FieldFault]:
+def _reference_faults(references: Sequence[ContainerClaim], claims: Iterable[str], path: str) -> Iterator[FieldFault]:
     """A container's resources.claims, each of which must be one of the pod's."""
     known = sorted(claims)
     rule = "must be one of the names in pod.spec.resourceClaims"
