@@ -25,9 +25,8 @@ from kubespread.kube.api.kinds import KEPT, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
-from kubespread.kube.owners import WorkloadName, controls
+from kubespread.kube.owners import WorkloadName, controls, static_notes
 from kubespread.kube.pod_status import is_active
-from kubespread.kube.static_pods import static_notes
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot

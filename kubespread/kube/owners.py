@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Self
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.annotations import CONFIG_SOURCE, MIRROR_POD
 from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
@@ -82,3 +84,14 @@ def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjec
     if not selects_pods(owner):
         return None
     return objects.named(SELECTING_CONTROLLERS[owner.api_version, owner.kind], owner.name, namespace)
+
+
+def static_notes(pod: Pod) -> Iterator[str]:
+    """That the kubelet runs the pod from a file of its own, where it does: kube-scheduler is never asked about it."""
+    annotations, owner = pod.metadata.annotations, controller_of(pod)
+    is_owned_by_node = owner is not None and owner.kind == "Node"
+    if MIRROR_POD in annotations or annotations.get(CONFIG_SOURCE, "api") != "api" or is_owned_by_node:
+        yield (
+            f"Pod/{pod.metadata.name} is a static pod: the kubelet of its node runs it whatever kube-scheduler would "
+            "say; it is judged as if it were any other pod"
+        )

@@ -22,7 +22,7 @@ from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, group_of, pod
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
 from kubespread.kube.name_rules import dns_label_faults
-from kubespread.kube.static_pods import static_notes
+from kubespread.kube.owners import static_notes
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject
 

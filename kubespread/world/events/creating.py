@@ -23,8 +23,7 @@ from kubespread.kube.api.workloads import (
     ReplicationController,
     StatefulSet,
 )
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.static_pods import static_notes
+from kubespread.kube.owners import WorkloadName, controller_of, static_notes
 from kubespread.world.events.naming import create_copies
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
