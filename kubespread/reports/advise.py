@@ -50,6 +50,8 @@ class Suggestion(Report, frozen=True):
     """The same as a unified diff of the manifest, where its text can be told."""
     constraints: tuple[str, ...] = ()
     """The constraints it changes, by their letters."""
+    brief: str = ""
+    """The change without the names of nodes that its options have: ``3 more nodes in zone a``."""
 
 
 class NotEnough(Report, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,14 +14,21 @@ class ReasonWords:
     short: str
     of_one: str
     of_many: str
+    is_state: bool = False
+    """Whether it is what nodes are, and not what they have or lack."""
 
     def said_of(self, count: int) -> str:
         """``is cordoned``, ``are cordoned``."""
+        verb = ("is " if count == 1 else "are ") if self.is_state else ""
+        return f"{verb}{self.brief_of(count)}"
+
+    def brief_of(self, count: int) -> str:
+        """``cordoned``."""
         return self.of_one if count == 1 else self.of_many
 
 
 def _adjective(short: str) -> ReasonWords:
-    return ReasonWords(short, f"is {short}", f"are {short}")
+    return ReasonWords(short, short, short, is_state=True)
 
 
 def _lacking(short: str, thing: str = "") -> ReasonWords:
@@ -54,7 +62,7 @@ _WORDS: tuple[tuple[str, ReasonWords], ...] = (
     ("node(s) did not have enough free storage", _lacking("storage", "free storage")),
     (
         "node(s) exceed max volume count",
-        ReasonWords("volume limit", "is at its volume limit", "are at their volume limit"),
+        ReasonWords("volume limit", "at its volume limit", "at their volume limit", is_state=True),
     ),
     ("node(s) had no available disk", _failing("disk", "a disk conflict")),
     ("node(s) unavailable due to PersistentVolumeClaim", _failing("claim in use", "a ReadWriteOncePod claim in use")),
@@ -64,6 +72,7 @@ _WORDS: tuple[tuple[str, ReasonWords], ...] = (
     ("Too many pods", ReasonWords("pods", "has no room for another pod", "have no room for another pod")),
 )
 _INSUFFICIENT = "Insufficient "
+_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
 @cache
@@ -73,6 +82,11 @@ def words_of(reason: str) -> ReasonWords:
         return _lacking(reason.removeprefix(_INSUFFICIENT))
     known = (words for start, words in _WORDS if reason.startswith(start))
     return next(known, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
+
+
+def reasons_in(message: str) -> str:
+    """kube-scheduler's message without how it begins."""
+    return _BEGINNING.sub("", message)
 
 
 def short_names(reasons: tuple[str, ...]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -38,7 +37,6 @@ _SUMMARIES: Mapping[str, _Summary] = {
     "wait": _Summary("wait for", "terminating pod"),
     "evict": _Summary("evict", "pod"),
 }
-_MORE_NODES = re.compile(r"(?P<count>[0-9]+) more like [^ ,+]+(?P<where>[^+]*)")
 
 
 def _summary(suggestion: Suggestion) -> str:
@@ -47,10 +45,7 @@ def _summary(suggestion: Suggestion) -> str:
     words = _SUMMARIES.get(suggestion.family)
     if words is not None and len(suggestion.options) == 1:
         return f"{words.verb} 1{of} {words.noun}{'s' if of else ''}"
-    match = _MORE_NODES.fullmatch(suggestion.change)
-    if match is None:
-        return suggestion.change
-    return f"{match['count']} more node{'' if match['count'] == '1' else 's'}{match['where']}"
+    return suggestion.brief
 
 
 def _remarks(suggestion: Suggestion) -> tuple[str, ...]:

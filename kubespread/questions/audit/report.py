@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
@@ -17,6 +16,7 @@ from kubespread.reports.parts import (
     ScheduledReport,
     preempted_pods,
 )
+from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
@@ -54,7 +54,6 @@ _MAX_SAID = 20
 """How many findings are told at most in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
-_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
@@ -392,7 +391,7 @@ def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
     detail = f": {finding.detail}" if finding.detail else ""
     match finding.cause:
         case "stuckRollout" if row.rollout is not None:
-            reasons = _BEGINNING.sub("", finding.detail).removesuffix(".")
+            reasons = reasons_in(finding.detail).removesuffix(".")
             pending = f", {count_of(row.rollout.pending, 'new pod')} pending" if row.rollout.pending else ""
             return f"rollout stuck{pending}: {reasons}"
         case "pending":

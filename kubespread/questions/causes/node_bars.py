@@ -89,7 +89,7 @@ def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     if words is TAINT:
         keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
-    return words.said_of(1).removeprefix("is ")
+    return words.brief_of(1)
 
 
 def listed(said: Sequence[str]) -> str:

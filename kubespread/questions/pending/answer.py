@@ -240,6 +240,7 @@ class _Freeing:
         change, answer = found.change, found.answer
         return Suggestion(
             change=change.said,
+            brief=change.brief or change.said,
             family=change.family,
             options=options(change),
             nodes=None,

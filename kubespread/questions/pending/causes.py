@@ -162,8 +162,7 @@ def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], s
 
 
 def _adjective(failing: Failing, count: int) -> str:
-    said = failing.words.said_of(count)
-    return "tainted" if failing.words is TAINT else said.removeprefix("are ").removeprefix("is ")
+    return "tainted" if failing.words is TAINT else failing.words.brief_of(count)
 
 
 def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:

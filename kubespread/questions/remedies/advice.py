@@ -73,6 +73,7 @@ def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
         notes=tuple(notes_on(stuck, found.change)),
         alternatives=tuple(" ".join(options(other.change)) for other in others),
         constraints=tuple(part.letter for part in found.change.parts if part.letter),
+        brief=found.change.brief or found.change.said,
     )
 
 

@@ -35,6 +35,8 @@ class Change:
     """Of a change of one constraint: that of the constraint."""
     together: tuple[Change, ...] = ()
     """Of several changes at once: each of them."""
+    brief: str = ""
+    """Where names of nodes make it long: ``3 more nodes in zone a``."""
 
     @property
     def said(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.escaping import escaped
 from kubespread.reports.gang import GangDomain, GangReport
+from kubespread.reports.reason_words import reasons_in
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.views.look import Look
@@ -17,7 +17,6 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 _MAX_NODES = 3
 _MAX_DOMAINS = 12
 _NAMES_PER_WIDTH = 3
-_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _score(domain: GangDomain) -> str:
 
 
 def _why(domain: GangDomain) -> str:
-    return "" if domain.fits else _BEGINNING.sub("", domain.stopped or "")
+    return "" if domain.fits else reasons_in(domain.stopped or "")
 
 
 def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> Iterator[Line]:

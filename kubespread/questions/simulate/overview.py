@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +9,7 @@ from kubespread.escaping import escaped
 from kubespread.questions.simulate.picture import provenance, sampling_sentence, wanted
 from kubespread.questions.simulate.report import SimulateReport, totals
 from kubespread.reports.parts import letter
+from kubespread.reports.reason_words import reasons_in
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
@@ -31,7 +31,6 @@ from kubespread.wording import short_key
 
 _LEAST_NAME = 16
 _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
-_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
 def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
@@ -143,7 +142,7 @@ def _survivors(report: SimulateReport) -> str:
 
 def _cause(report: SimulateReport) -> str:
     """What bars the next replica; kube-scheduler's message without how it always begins."""
-    return report.conclusion or _BEGINNING.sub("", report.stopped or "")
+    return report.conclusion or reasons_in(report.stopped or "")
 
 
 def _totals(reports: Sequence[SimulateReport]) -> Line:

@@ -11,7 +11,7 @@ from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import SHORT, Stuck
 from kubespread.reports.node_states import NOT_READY, closing_states
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
-from kubespread.wording import short_key
+from kubespread.wording import count_of, short_key
 
 ADD_NODE = "add-node"
 Domain = tuple[str, str]
@@ -42,7 +42,8 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
 
     def change(place: int) -> Change:
         edit = AddNode(template, place + 1, labels)
-        return Change(ADD_NODE, f"{place + 1} more like {template}{where}", 40 + 10 * place, edits=(edit,))
+        said, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        return Change(ADD_NODE, said, 40 + 10 * place, edits=(edit,), brief=brief)
 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
 
@@ -91,8 +92,9 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
     def change(place: int) -> Change:
         edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
         each = " each" if place else ""
-        said = f"{place + 1} more like {template},{each} in a new {short_key(key)}"
-        return Change(ADD_NODE, said, 55 + 10 * place, edits=edits)
+        where = f",{each} in a new {short_key(key)}"
+        said, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        return Change(ADD_NODE, said, 55 + 10 * place, edits=edits, brief=brief)
 
     return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
 
