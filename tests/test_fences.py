@@ -32,7 +32,6 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.edits",
         "snapshot.topology_keys",
         "node_groups.groups",
-        "scenario.types",
     },
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
     "config": {"manifest", "kube"},

@@ -14,9 +14,8 @@ import msgspec
 
 from kubespread import Scheduler, __version__
 from kubespread.assistants.arguments import schema
-from kubespread.assistants.bounding import LEFT_OUT, SCHEMA
 from kubespread.assistants.cluster import Cluster
-from kubespread.assistants.tools import Tool, tools
+from kubespread.assistants.tools import LEFT_OUT, SCHEMA, Tool, tools
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.schema import schema as report_schema
 from kubespread.reports.parts import Report

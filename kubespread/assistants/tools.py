@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import kubespread
 from kubespread.assistants import arguments as tool_arguments
 from kubespread.assistants.arguments import Question, arguments_of, asked_by, description_of
-from kubespread.assistants.bounding import bounded
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.reports.parts import Report
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
+
+LEFT_OUT = "leftOut"
+"""Beside the fields of the report, only where something was cut: by path as jq has it, how many items are missing."""
+SCHEMA = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,25 @@ def _alone(snapshot: Snapshot, question: Any, scheduler: kubespread.Scheduler) -
 def tools() -> Mapping[str, Tool]:
     """By name."""
     return {name: _tool(name) for name in QUESTIONS}
+
+
+def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:
+    """``report`` with the first ``limit`` items of each list, and a count of the others; itself where none is longer.
+
+    Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about
+    5,000 nodes is megabytes, of which an assistant reads the beginning at best; lists have the best or the worst first
+    wherever that means something.
+    """
+    missing: Counter[str] = Counter()
+    cut = _cut(report, limit, "", missing)
+    return {**cut, LEFT_OUT: dict(missing)} if missing else report
+
+
+def _cut(value: Any, limit: int, path: str, missing: Counter[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(each, limit, f"{path}.{key}", missing) for key, each in value.items()}
+    if isinstance(value, list):
+        if len(value) > limit:
+            missing[path] += len(value) - limit
+        return [_cut(each, limit, f"{path}[]", missing) for each in value[:limit]]
+    return value

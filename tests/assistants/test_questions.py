@@ -11,9 +11,8 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.assistants.arguments import schema
-from kubespread.assistants.bounding import bounded
 from kubespread.assistants.cluster import Cluster
-from kubespread.assistants.tools import tools
+from kubespread.assistants.tools import bounded, tools
 from kubespread.questions.question import Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
