@@ -14,8 +14,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kubespread.assistants.bounding import LEFT_OUT
-from kubespread.assistants.tools import tools
+from kubespread.assistants.tools import LEFT_OUT, tools
 from kubespread.questions.schema import schema
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
