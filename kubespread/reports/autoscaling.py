@@ -60,6 +60,8 @@ class NodeGroupState(Report, frozen=True):
     """Null where nothing tells which nodes it has."""
     added: int
     """How many new nodes it gets."""
+    pool: str
+    """NAME, which the groups of all its zones share."""
 
 
 class GroupVerdict(Report, frozen=True):

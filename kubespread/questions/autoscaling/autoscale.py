@@ -86,6 +86,7 @@ def _state(group: ZoneGroup) -> NodeGroupState:
         maximum=group.group.maximum,
         before=None if group.is_unknown else group.before,
         added=len(group.added),
+        pool=group.group.name,
     )
 
 

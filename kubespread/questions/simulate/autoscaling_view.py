@@ -93,30 +93,30 @@ def _groups(report: AutoscalingReport) -> str:
     said = []
     for group in report.groups:
         if group.added:
-            zone = f" (zone {group.zone})" if group.zone and not group.group.endswith(f"/{group.zone}") else ""
+            zone = f" (zone {group.zone})" if group.zone and group.group == group.pool else ""
             change = (
                 f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
             )
             said.append((group.group, f"{zone} {change}"))
-    return _by_pool(said)
+    return _by_pool(report, said)
 
 
-def _by_pool(said: Iterable[tuple[str, str]]) -> str:
+def _by_pool(report: AutoscalingReport, said: Iterable[tuple[str, str]]) -> str:
     """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
-    zones: dict[str, list[str]] = {}
-    for group, text in said:
-        name, slash, zone = group.partition("/")
-        zones.setdefault(f"{name}{slash}", []).append(f"{zone}{text}")
+    groups, pools = {each.group: each for each in report.groups}, dict[str, list[tuple[str, str]]]()
+    for name, text in said:
+        pools.setdefault(groups[name].pool, []).append((name, text))
     phrases = (
-        f"{name.removesuffix('/')} ({' · '.join(texts)})" if len(texts) > 1 else f"{name}{texts[0]}"
-        for name, texts in zones.items()
-    )
+        f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})" if len(zones) > 1
+        else "".join(zones[0])
+        for pool, zones in pools.items()
+    )  # fmt: skip
     return " · ".join(phrases)
 
 
 def _enough(report: AutoscalingReport) -> Iterator[str]:
     if report.least is not None:
-        which = _by_pool((each.group, f" {len(each.nodes):,}") for each in report.least.groups)
+        which = _by_pool(report, ((each.group, f" {len(each.nodes):,}") for each in report.least.groups))
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
         yield f"{bound}: {least.total:,}, {which}"
@@ -124,7 +124,7 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
         yield "no number of new nodes was found with which all fit"
     alone = [(each.group, f" {each.total:,}") for each in report.least_per_group if each.total is not None]
     if len(report.least_per_group) > 1 and alone:
-        yield f"of one group alone: {_by_pool(alone)}"
+        yield f"of one group alone: {_by_pool(report, alone)}"
 
 
 def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
