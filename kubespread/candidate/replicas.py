@@ -107,8 +107,8 @@ class Growth:
 
 def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
     """What is not known of which pods are the workloads' own: only its ReplicaSets tell that of a Deployment's."""
-    deployments = (each.object for each in candidates if isinstance(each.object, Deployment))
-    if any(_has_unknown(each, snapshot) for each in deployments):
+    deployments = (candidate.object for candidate in candidates if isinstance(candidate.object, Deployment))
+    if any(_has_unknown(deployment, snapshot) for deployment in deployments):
         yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
 

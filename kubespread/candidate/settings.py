@@ -177,13 +177,13 @@ def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
 def _drop_pod_affinity(data: Any, row: Kind, setting: Setting) -> str:
     affinity, path = _required(data, row, setting)
     terms = _objects(affinity.get(_REQUIRED))
-    key = _key_among([str(each.get("topologyKey", "")) for each in terms], f"required {setting.field}", setting)
-    affinity[_REQUIRED] = [each for each in terms if each.get("topologyKey") != key]
+    key = _key_among([str(term.get("topologyKey", "")) for term in terms], f"required {setting.field}", setting)
+    affinity[_REQUIRED] = [term for term in terms if term.get("topologyKey") != key]
     return path
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:
-    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _required(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, Any], str]:

@@ -189,5 +189,5 @@ def _is_other_pod(stored: PodSpec, given: PodSpec) -> bool:
     if not stored.scheduling_gates:
         fields += ["node_selector", "affinity"]
     others = any(value != getattr(stored, field) for field in fields if (value := getattr(given, field)))
-    asked = [[each.resources for each in spec.containers] for spec in (stored, given)]
+    asked = [[container.resources for container in spec.containers] for spec in (stored, given)]
     return others or asked[0] != asked[1] or given.host_network != stored.host_network

@@ -169,7 +169,7 @@ def evicted_after(
     for taint in taints:
         if taint.effect != NO_EXECUTE:
             continue
-        used = next((each for each in tolerations if tolerates(each, taint, compares=compares)), None)
+        used = next((toleration for toleration in tolerations if tolerates(toleration, taint, compares=compares)), None)
         if used is None:
             return 0
         if used.toleration_seconds is not None:

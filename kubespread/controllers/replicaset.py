@@ -172,7 +172,7 @@ def _alike(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> It
     groups: dict[Any, list[tuple[int, _Standing]]] = {}
     for index, pod in pods:
         groups.setdefault(key(pod), []).append((index, pod))
-    return (groups[each] for each in sorted(groups)) if in_order else groups.values()
+    return (groups[group] for group in sorted(groups)) if in_order else groups.values()
 
 
 def most_restarts(pod: Pod) -> tuple[int, int]:
@@ -186,7 +186,7 @@ def most_restarts(pod: Pod) -> tuple[int, int]:
 
 
 def _most(statuses: Iterable[ContainerStatus]) -> int:
-    return max((each.restart_count for each in statuses), default=0)
+    return max((status.restart_count for status in statuses), default=0)
 
 
 def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:

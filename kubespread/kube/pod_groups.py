@@ -83,8 +83,8 @@ def _in_workload(name: GroupName, objects: ClusterObjects) -> Group:
     found = objects.named(SchedulingWorkload, workload, namespace)
     if found is None:
         return Group(missing=f'waiting for pods\'s workload "{workload}" to appear in scheduling queue')
-    for each in found.spec.pod_groups:
-        if each.name == group:
-            gang = each.policy.gang
+    for pod_group in found.spec.pod_groups:
+        if pod_group.name == group:
+            gang = pod_group.policy.gang
             return Group(min_count=gang.min_count if gang is not None else 1, is_gang=gang is not None)
     return Group(missing=f'pod group "{group}" doesn\'t exist for a workload "{workload}"')

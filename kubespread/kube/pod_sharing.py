@@ -209,7 +209,7 @@ def _keep_what_is_read(status: PodStatus) -> None:
     """Conditions matter to resizes in place, preemption and controllers, statuses of containers to resizes and, where
     they restarted, to scaling down.
     """
-    status.conditions = [each for each in status.conditions if each.type in _READ_CONDITIONS]
+    status.conditions = [condition for condition in status.conditions if condition.type in _READ_CONDITIONS]
     for name in ("container_statuses", "init_container_statuses"):
         kept = [
             each

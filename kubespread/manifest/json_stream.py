@@ -262,7 +262,7 @@ def _is_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
         containers = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [child for each in containers for child in each if isinstance(child, (dict, list))]
+        level = [child for container in containers for child in container if isinstance(child, (dict, list))]
         if not level:
             return False
     return True

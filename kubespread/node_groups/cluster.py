@@ -48,9 +48,18 @@ def node_pool_group(pool: NodePool) -> NodeGroup:
     name, template = pool.metadata.name, pool.spec.template
     requirements = template.spec.requirements
     chosen = {
-        each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1
-    }  # fmt: skip
-    zones = next((each.values for each in requirements if each.key == ZONE and each.operator == "In"), [])
+        requirement.key: requirement.values[0]
+        for requirement in requirements
+        if requirement.operator == "In" and len(requirement.values) == 1
+    }
+    zones = next(
+        (
+            requirement.values
+            for requirement in requirements
+            if requirement.key == ZONE and requirement.operator == "In"
+        ),
+        [],
+    )
     own_zone = template.metadata.labels.get(ZONE)
     labels = {**chosen, **template.metadata.labels, NODE_POOL_LABEL: name}
     labels.pop(ZONE, None)

@@ -56,7 +56,7 @@ class NodeEviction(Report, frozen=True):
 
 def eviction_order(evictions: Sequence[NodeEviction]) -> str:
     """``n0 after 300 s, n1 after 310 s``."""
-    return ", ".join(f"{each.node} after {each.seconds:,} s" for each in evictions)
+    return ", ".join(f"{eviction.node} after {eviction.seconds:,} s" for eviction in evictions)
 
 
 class BlockedPod(Report, frozen=True):
@@ -122,7 +122,7 @@ class TouchedWorkload(Report, frozen=True):
 
     def dealt(self, others: Sequence[TouchedWorkload]) -> TouchedWorkload:
         """The same, with the skews of other deals."""
-        skews = zip(self.skew, *(each.skew for each in others), strict=True)
+        skews = zip(self.skew, *(other.skew for other in others), strict=True)
         return msgspec.structs.replace(self, skew=tuple(own.dealt(same) for own, *same in skews))
 
     @property
@@ -162,6 +162,6 @@ class Happened(Report, frozen=True, kw_only=True):
 
     def dealt(self, others: Sequence[Happened]) -> Happened:
         """The same, with the skews of other deals."""
-        rows = [{each.workload: each for each in other.workloads} for other in others]
+        rows = [{workload.workload: workload for workload in other.workloads} for other in others]
         workloads = (own.dealt([row[own.workload] for row in rows if own.workload in row]) for own in self.workloads)
         return msgspec.structs.replace(self, workloads=tuple(workloads))

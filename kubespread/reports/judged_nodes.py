@@ -61,8 +61,8 @@ class Rejection(Report, frozen=True):
 def without_taint_of_cordon(counting: Iterable[Rejection]) -> list[Rejection]:
     """``counting``, of one node, without that taint where the cordon is among them."""
     rejections = list(counting)
-    is_cordoned = any(isinstance(detail, CordonDetail) for each in rejections for detail in each.details)
-    return [each for each in rejections if not (is_cordoned and _is_of_cordon(each))]
+    is_cordoned = any(isinstance(detail, CordonDetail) for rejection in rejections for detail in rejection.details)
+    return [rejection for rejection in rejections if not (is_cordoned and _is_of_cordon(rejection))]
 
 
 def _is_of_cordon(rejection: Rejection) -> bool:

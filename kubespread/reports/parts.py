@@ -262,9 +262,9 @@ class PreemptedPod(Report, frozen=True):
 
 def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:
     """How many, who they are, as far as ``most`` allows, and which budgets their eviction breaks."""
-    broken = dict.fromkeys(f"{each.pod.namespace}/{name}" for each in pods for name in each.broken_budgets)
+    broken = dict.fromkeys(f"{pod.pod.namespace}/{name}" for pod in pods for name in pod.broken_budgets)
     breaking = f", breaking disruption budget{'' if len(broken) == 1 else 's'} {', '.join(broken)}" if broken else ""
-    return f"{count_of(len(pods), 'pod')}: {some_of([each.pod for each in pods], most)}{breaking}"
+    return f"{count_of(len(pods), 'pod')}: {some_of([pod.pod for pod in pods], most)}{breaking}"
 
 
 class PreemptionReport(Report, frozen=True):

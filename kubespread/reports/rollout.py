@@ -156,11 +156,11 @@ class RolloutReport(Report, frozen=True):
         stuck = [each for each in played if not each.complete]
         return msgspec.structs.replace(
             self,
-            worst_skew=tuple(_over(self.worst_skew, [each.worst_skew for each in others])),
-            final=tuple(_over(self.final, [each.final for each in others])),
+            worst_skew=tuple(_over(self.worst_skew, [other.worst_skew for other in others])),
+            final=tuple(_over(self.final, [other.final for other in others])),
             with_match_label_keys=None
             if self.with_match_label_keys is None
-            else tuple(_over(self.with_match_label_keys, [each.with_match_label_keys or () for each in others])),
+            else tuple(_over(self.with_match_label_keys, [other.with_match_label_keys or () for other in others])),
             deals=len(played),
             stuck_deals=len(stuck),
             stuck_on=stuck[0].wedged_on if stuck else None,

@@ -257,7 +257,7 @@ class Prepared:
     def _working(self) -> list[tuple[Plugin, int]]:
         failing = self.framework.missing.scores
         scores = self.framework.scores
-        return [each for each in scores if each[0].name not in failing and each[0].name in self.states]
+        return [score for score in scores if score[0].name not in failing and score[0].name in self.states]
 
     def binding(self, node: int) -> StorageChange | None:
         """What becomes of claims and volumes once the pod is bound to ``node``, which it fits; None: nothing."""

@@ -47,5 +47,8 @@ def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[D
     """The domains before the first placement and after the last one."""
     was = "" if skew.before == skew.after else f"{skew.before:,} → "
     exceeds = f" > {constraint.max_skew}" if skew.after > constraint.max_skew else ""
-    bars = [Bar(each.value or EMPTY, each.before, each.after, f"{each.before:,} → {each.after:,}") for each in changes]
+    bars = [
+        Bar(change.value or EMPTY, change.before, change.after, f"{change.before:,} → {change.after:,}")
+        for change in changes
+    ]
     return Bars(f"{title(constraint, position)} · skew {was}{skew.after:,}{exceeds}", bars)

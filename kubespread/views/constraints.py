@@ -40,12 +40,15 @@ def _stripped(line: Line) -> Line:
 def _columns(constraints: Sequence[ConstraintReport]) -> list[Column]:
     cells = [
         [cell(letter(position), HEAD) for position in range(len(constraints))],
-        [cell(f"{short_key(each.topology_key)} ≤ {each.max_skew}") for each in constraints],
-        [cell(each.when_unsatisfiable) for each in constraints],
-        [cell(each.selector) for each in constraints],
-        [cell(_domains(each)) for each in constraints],
-        [cell("" if each.global_minimum is None else f"min {each.global_minimum}") for each in constraints],
-        [cell(", ".join(policies(each)), DIM) for each in constraints],
+        [cell(f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}") for constraint in constraints],
+        [cell(constraint.when_unsatisfiable) for constraint in constraints],
+        [cell(constraint.selector) for constraint in constraints],
+        [cell(_domains(constraint)) for constraint in constraints],
+        [
+            cell("" if constraint.global_minimum is None else f"min {constraint.global_minimum}")
+            for constraint in constraints
+        ],
+        [cell(", ".join(policies(constraint)), DIM) for constraint in constraints],
     ]
     return [Column("", each) for each in cells]
 

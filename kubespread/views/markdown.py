@@ -62,11 +62,11 @@ def _blocks(account: View, look: Look) -> Iterator[str]:
     last, *others = account.answer or [""]
     if last:
         yield f"**{inline(last)}**"
-    yield from (paragraph(each) for each in others)
+    yield from (paragraph(other) for other in others)
     if account.provenance:
         yield f"<sub>{inline(account.provenance)}</sub>"
-    for each in account.bars:
-        yield from _bars(each, look)
+    for bar in account.bars:
+        yield from _bars(bar, look)
     for table in tables_of(account):
         rows = [row.cells for row in table.rows]
         yield from _table(table.caption, table.header, rows, look, is_folded=table.is_detail)
@@ -133,5 +133,5 @@ def _line(cells: Iterable[str]) -> str:
 
 def _beside(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for heading, texts in said.items():
-        items = "\n".join(f"- {paragraph(each)}" for each in texts)
+        items = "\n".join(f"- {paragraph(text)}" for text in texts)
         yield _folded(f"{heading} ({len(texts)})", items)

@@ -17,9 +17,9 @@ def write(answer: Answer, look: Look) -> str:
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
-    sheets = [each for each in sheets_in(view) if each.readers & readers and (each.rows or each.is_answer)]
+    sheets = [sheet for sheet in sheets_in(view) if sheet.readers & readers and (sheet.rows or sheet.is_answer)]
     rows_of = look.by or RowOf.NODE
-    return "\n".join(_block(each, look, readers) for each in sheets if each.row_of in (None, rows_of))
+    return "\n".join(_block(sheet, look, readers) for sheet in sheets if sheet.row_of in (None, rows_of))
 
 
 def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:

@@ -155,15 +155,15 @@ class Sheet(Generic[R]):
 
     def table(self) -> Table:
         """As pages and comments have it."""
-        columns = [each for each in self.columns if Readers.PAGES in each.readers]
+        columns = [column for column in self.columns if Readers.PAGES in column.readers]
         tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
-            [each.title or each.header.replace("-", " ").capitalize() for each in columns],
-            [Row([each.said(row) for each in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
+            [column.title or column.header.replace("-", " ").capitalize() for column in columns],
+            [Row([column.said(row) for column in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
             self.is_detail,
         )
 
     def records(self, readers: Readers) -> Sequence[Column[R]]:
         """The columns that some readers of pipes get."""
-        return [each for each in self.columns if each.readers & readers]
+        return [column for column in self.columns if column.readers & readers]

@@ -57,7 +57,7 @@ def table(
     """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in their order.
     Where ``explains_names``, a line says what all names have been shortened by.
     """
-    shown = [each for each in columns if _is_shown(each, rows)]
+    shown = [column for column in columns if _is_shown(column, rows)]
     laid = {id(each): _whole(each, rows) for each in shown}
     pliable = [each for each in shown if each.fit is not Fit.WHOLE]
     for each in [each for each in shown if each.gives_way]:
@@ -75,7 +75,7 @@ def table(
 
 def room_beside_columns(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> int:
     """How wide a column may be that stands beside others."""
-    return room_beside((_whole(each, rows) for each in columns if _is_shown(each, rows)), look)
+    return room_beside((_whole(column, rows) for column in columns if _is_shown(column, rows)), look)
 
 
 def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:

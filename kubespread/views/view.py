@@ -162,5 +162,5 @@ def with_nodes(view: View) -> View:
 
 def tables_of(view: View) -> Sequence[Table]:
     """Its sheets as tables of cells; a sheet without rows is none."""
-    sheets = (each for each in sheets_in(view) if Readers.PAGES in each.readers)
-    return [*(each.table() for each in sheets if each.rows), *view.tables]
+    sheets = (sheet for sheet in sheets_in(view) if Readers.PAGES in sheet.readers)
+    return [*(sheet.table() for sheet in sheets if sheet.rows), *view.tables]

@@ -48,7 +48,7 @@ def _known(snapshot: Snapshot) -> set[str]:
 def _namespaces(snapshot: Snapshot) -> Iterator[str]:
     """Those that objects are in, and those that are objects themselves."""
     objects = snapshot.objects
-    yield from (each.metadata.name for each in objects.of(Namespace))
+    yield from (namespace.metadata.name for namespace in objects.of(Namespace))
     yield from (pod.metadata.namespace for pod in snapshot.pods)
     for found in objects.by_type.values():
         yield from (each.metadata.namespace for each in found if each.metadata.namespace)

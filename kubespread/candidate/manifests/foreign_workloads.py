@@ -23,7 +23,7 @@ def with_templates_moved(items: Sequence[KubernetesObject], template_path: str =
     """``items``, those of foreign kinds once for each of their templates; ``template_path`` is where kinds that are not
     known have theirs.
     """
-    return [each for item in items for each in _workloads(item, template_path, items) or [item]]
+    return [workload for item in items for workload in _workloads(item, template_path, items) or [item]]
 
 
 def _workloads(item: KubernetesObject, template_path: str, items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
@@ -31,7 +31,7 @@ def _workloads(item: KubernetesObject, template_path: str, items: Sequence[Kuber
     if templates is None:
         is_known = pod_creator(item.api_version, item.kind) is not None or (item.api_version, item.kind) in READ
         templates = () if is_known or not template_path else (TemplateAt(template_path),)
-    found = [each for template in templates for each in _parts(item, template)]
+    found = [part for template in templates for part in _parts(item, template)]
     return found or list(_of_referenced(item, items))
 
 
@@ -105,9 +105,10 @@ def _plain_pod_template(item: KubernetesObject, template: dict[str, Any]) -> dic
 
 def _named(containers: list[Any], name: str) -> list[Any]:
     """Each with a name: the only one has ``name``, and of several those without one are numbered."""
-    taken = {each.get("name") for each in containers if isinstance(each, dict)}
+    taken = {container.get("name") for container in containers if isinstance(container, dict)}
     numbered = (f"{name}-{number}" for number in count() if f"{name}-{number}" not in taken)
     names = numbered if len(containers) > 1 else iter([name])
     return [
-        each if not isinstance(each, dict) or each.get("name") else {**each, "name": next(names)} for each in containers
+        container if not isinstance(container, dict) or container.get("name") else {**container, "name": next(names)}
+        for container in containers
     ]

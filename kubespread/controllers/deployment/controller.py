@@ -65,7 +65,7 @@ class _Rollout:
     @property
     def old(self) -> list[ReplicaSet]:
         """All but the new one, the oldest first."""
-        return [each for each in self.replica_sets if each.metadata.name != self._new]
+        return [replica_set for replica_set in self.replica_sets if replica_set.metadata.name != self._new]
 
     @property
     def active_old(self) -> list[ReplicaSet]:
@@ -339,7 +339,7 @@ def _by_revision(replica_sets: Sequence[ReplicaSet]) -> list[ReplicaSet]:
 
 def _with_status(rollout: _Rollout) -> Deployment:
     deployment, new = rollout.deployment, rollout.new
-    statuses = [each.status for each in rollout.replica_sets]
+    statuses = [replica_set.status for replica_set in rollout.replica_sets]
     status = DeploymentStatus(
         replicas=sum(each.replicas for each in statuses),
         ready_replicas=sum(each.ready_replicas for each in statuses),

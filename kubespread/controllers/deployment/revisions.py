@@ -48,7 +48,9 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
     Only what scheduling reads of a template is kept, so that several may look alike that are not; then the one of the
     revision that the Deployment itself names is meant. Source of the rule: FindNewReplicaSet.
     """
-    alike = [each for each in sorted(replica_sets, key=age_order) if _has_template_of(each, deployment)]
+    alike = [
+        replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)
+    ]
     named = deployment.metadata.annotations.get(REVISION)
     current = (each for each in alike if named is not None and each.metadata.annotations.get(REVISION) == named)
     return next(current, alike[0] if alike else None)

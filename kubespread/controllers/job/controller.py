@@ -183,7 +183,7 @@ def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
     """
-    true = {each.type: each.reason for each in job.status.conditions if each.status == "True"}
+    true = {condition.type: condition.reason for condition in job.status.conditions if condition.status == "True"}
     if true.keys() & {"Complete", "Failed"} or job.spec.managed_by not in (None, _CONTROLLER):
         return JobPass(conditions=_shown(true))
     progress = _Progress.of(job, pods)
@@ -305,10 +305,10 @@ def _restarts_too_often(spec: WorkloadSpec, pods: Sequence[Pod]) -> bool:
     if spec.template is None or spec.template.spec.restart_policy != "OnFailure":
         return False
     restarts = sum(
-        each.restart_count
+        status.restart_count
         for pod in pods
         if pod.status.phase in ("Running", "Pending")
-        for each in (*pod.status.init_container_statuses, *pod.status.container_statuses)
+        for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)
     )
     return restarts >= max(1, backoff_limit(spec))
 
@@ -379,7 +379,7 @@ def _finished(pod: Pod) -> datetime:
     meta = pod.metadata
     if (ended := _containers_finished(pod)) is not None:
         return ended
-    unready = next((each for each in pod.status.conditions if each.type == READY), None)
+    unready = next((condition for condition in pod.status.conditions if condition.type == READY), None)
     if unready is not None and unready.status == "False":
         since = moment(pod, "lastTransitionTime of condition Ready", unready.last_transition_time)
         if since is not None:

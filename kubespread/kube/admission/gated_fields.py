@@ -39,10 +39,17 @@ def _counted_per_container(pod: Pod) -> Pod:
         pod,
         spec=replace(
             spec,
-            containers=[_counted(each, statuses.get(each.name), infeasible=infeasible) for each in spec.containers],
+            containers=[
+                _counted(container, statuses.get(container.name), infeasible=infeasible)
+                for container in spec.containers
+            ],
             init_containers=[
-                _counted(each, init_statuses.get(each.name) if is_sidecar(each) else None, infeasible=infeasible)
-                for each in spec.init_containers
+                _counted(
+                    container,
+                    init_statuses.get(container.name) if is_sidecar(container) else None,
+                    infeasible=infeasible,
+                )
+                for container in spec.init_containers
             ],
             resources=resources,
         ),
@@ -60,7 +67,9 @@ def _counted_per_container(pod: Pod) -> Pod:
 def _is_resizing(pod: Pod) -> bool:
     """Whether anything was granted that is not what the pod asks for, or nothing can be."""
     status = pod.status
-    asked = {each.name: each.resources.requests for each in (*pod.spec.init_containers, *pod.spec.containers)}
+    asked = {
+        container.name: container.resources.requests for container in (*pod.spec.init_containers, *pod.spec.containers)
+    }
     return (
         any(
             (each.resources is not None and each.resources.requests != asked.get(each.name))

@@ -72,7 +72,11 @@ def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> No
 
 
 def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
-    return [each for each in objects.of(LimitRange) if each.metadata.namespace == pod.metadata.namespace]
+    return [
+        limit_range
+        for limit_range in objects.of(LimitRange)
+        if limit_range.metadata.namespace == pod.metadata.namespace
+    ]
 
 
 def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:

@@ -103,7 +103,9 @@ def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
         value = waiting.pop()
         if isinstance(value, dict):
             containers = value.get("containers", [value.get("container")])
-            if isinstance(containers, list) and any(isinstance(each, dict) and "image" in each for each in containers):
+            if isinstance(containers, list) and any(
+                isinstance(container, dict) and "image" in container for container in containers
+            ):
                 return True
             waiting += value.values()
         elif isinstance(value, list):

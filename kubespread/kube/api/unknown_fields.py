@@ -40,7 +40,7 @@ def alternatives(text: str, known: Iterable[str]) -> str:
     """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
     names = sorted(set(known))
     # Screens leave out the domain that the names of all nodes end with, and people what controllers add to a name.
-    if near := next((each for each in names if each.startswith((f"{text}.", f"{text}-"))), ""):
+    if near := next((name for name in names if name.startswith((f"{text}.", f"{text}-"))), ""):
         return did_you_mean(near)
     if near := near_miss(text, names):
         return did_you_mean(near)

@@ -21,7 +21,7 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
     if isinstance(workload, LabelSelectingWorkload):
         faults += _selector_faults(workload.spec.selector, template, path)
     replaced = tuple(_replaced(workload, template, path))
-    return faults + [each for each in template_faults(template, path, version) if not each.path.startswith(replaced)]
+    return faults + [fault for fault in template_faults(template, path, version) if not fault.path.startswith(replaced)]
 
 
 def _replaced(workload: ApiObject, template: Pod, path: str) -> Iterator[str]:

@@ -221,7 +221,7 @@ def _claims(pod: Pod) -> Hashable:
     """The claims on devices; those made for one pod are of no other."""
     if not pod.spec.resource_claims:
         return None
-    made = tuple((each.name, each.resource_claim_name) for each in pod.status.resource_claim_statuses)
+    made = tuple((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
     return id(pod.spec.resource_claims), made
 
 
@@ -232,10 +232,10 @@ def _granted(status: PodStatus) -> bytes | None:
         for each in (*status.container_statuses, *status.init_container_statuses)
         if each.resources is not None or each.allocated_resources
     ]
-    pending = [each.reason for each in status.conditions if each.type == RESIZE_PENDING]
+    pending = [condition.reason for condition in status.conditions if condition.type == RESIZE_PENDING]
     if not (containers or pending or status.resources or status.allocated_resources):
         return None
-    granted = [(each.name, each.resources, each.allocated_resources) for each in containers]
+    granted = [(container.name, container.resources, container.allocated_resources) for container in containers]
     return msgspec.msgpack.encode((granted, pending, status.resources, status.allocated_resources))
 
 

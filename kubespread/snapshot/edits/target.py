@@ -59,7 +59,11 @@ def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
 
 
 def _with_full_keys(selector: Selector, nodes: Sequence[Node]) -> Selector:
-    return Selector(tuple(replace(each, key=full_topology_key(each.key, nodes)) for each in selector.requirements))
+    return Selector(
+        tuple(
+            replace(requirement, key=full_topology_key(requirement.key, nodes)) for requirement in selector.requirements
+        )
+    )
 
 
 def _name_hint(name: str, nodes: Sequence[Node]) -> str:
@@ -89,7 +93,7 @@ def _none_selected(target: Target, selector: Selector, nodes: Sequence[Node]) ->
 def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
     """Other values of a label, where no node has one that is asked for; None where some node has."""
     labels = [node.metadata.labels for node in nodes]
-    if requirement.operator != "In" or any(requirement.matches(each) for each in labels):
+    if requirement.operator != "In" or any(requirement.matches(label) for label in labels):
         return None
-    values = (each[requirement.key] for each in labels if requirement.key in each)
+    values = (label[requirement.key] for label in labels if requirement.key in label)
     return alternatives(requirement.values[0], values)

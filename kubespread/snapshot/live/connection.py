@@ -129,7 +129,7 @@ def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]
             builder.note_gap(f"not allowed to read {SCHEDULING_GROUP}", row.kind)
         return [], []
     resources = list(served(api_versions))
-    found = {each.cls for each in resources}
+    found = {resource.cls for resource in resources}
     return resources, [row.kind for row in OPTIONAL if row.cls not in found]
 
 
@@ -155,7 +155,7 @@ def _scheduling_versions(api: Api) -> frozenset[str] | None:
         if error.status == NOT_FOUND:
             return frozenset()
         raise
-    return frozenset(each.group_version for each in group.versions)
+    return frozenset(version.group_version for version in group.versions)
 
 
 class _Version(msgspec.Struct, rename="camel"):

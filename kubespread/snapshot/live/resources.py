@@ -51,8 +51,11 @@ OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
 def served(api_versions: Collection[str]) -> Iterator[Kind]:
     """The optional ones of which a version is among those served, in the newest of these."""
     for row in OPTIONAL:
-        versions = (row.api_version, *(each for each in row.other_versions if group_of(each) == row.group))
-        known = [each for each in versions if each in api_versions]
+        versions = (
+            row.api_version,
+            *(other_version for other_version in row.other_versions if group_of(other_version) == row.group),
+        )
+        known = [version for version in versions if version in api_versions]
         if known:
             yield replace(row, api_version=known[-1])
 

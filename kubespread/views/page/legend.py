@@ -36,11 +36,11 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
     else:
         yield text("Requested of a node's fullest resource:")
         yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
-    if any(is_closed(node.closed) for node in drawn.nodes) or any(each.states for each in account.frames):
+    if any(is_closed(node.closed) for node in drawn.nodes) or any(frame.states for frame in account.frames):
         yield _sample("closed", "cordoned or not ready")
     if any(node.joined for node in drawn.nodes) or joining:
         yield _sample("joined", "joined")
-    if any(each.gone for each in account.frames):
+    if any(frame.gone for frame in account.frames):
         yield _sample("off", "gone, or not there yet")
     if account.frames:
         yield _sample("moved", "changed in this step")
@@ -72,4 +72,4 @@ def _sample(style: str, said: str) -> str:
 
 
 def _listed(items: Iterator[str]) -> str:
-    return f'<ul class="legend">{"".join(f"<li>{each}</li>" for each in items)}</ul>'
+    return f'<ul class="legend">{"".join(f"<li>{item}</li>" for item in items)}</ul>'

@@ -33,7 +33,7 @@ class NodeTable:
             *map(short_key, report.keys),
             *([self.counted] if self.counted else []),
             "Pods now" if self._has_steps else "Pods",
-            *(f"{each} requested" for each in report.resources),
+            *(f"{resource} requested" for resource in report.resources),
             *(["Marked pods"] if self._has_names else []),
         ]
 
@@ -50,7 +50,7 @@ class NodeTable:
 
     @property
     def _has_states(self) -> bool:
-        is_changed = any(each.states or each.gone or each.joined for each in self.account.frames)
+        is_changed = any(frame.states or frame.gone or frame.joined for frame in self.account.frames)
         return is_changed or any(node.closed or node.joined for node in self.report.nodes)
 
     @property

@@ -124,12 +124,12 @@ def _box(box: Box, size: CellSize, marks: Mapping[str, NodeMark], first: str | N
     yield f'<text class="title" x="8" y="17">{text(cut_middle(box.title, letters))}</text>'
     for inner in box.boxes:
         yield from _box(inner, size, marks, first)
-    for each in box.cells:
-        mark = marks[each.node]
-        stop = "0" if each.node == first else "-1"
+    for cell in box.cells:
+        mark = marks[cell.node]
+        stop = "0" if cell.node == first else "-1"
         yield (
             f'<a class="node {mark.style}" href="#n{mark.position}" tabindex="{stop}" '
-            f'transform="translate({each.x} {each.y})"><title>{text(f"{each.node}: {mark.said}")}</title>'
+            f'transform="translate({cell.x} {cell.y})"><title>{text(f"{cell.node}: {mark.said}")}</title>'
             f'<rect width="{size.width}" height="{size.height}" rx="3"/>'
         )
         yield from _inside(mark, size)

@@ -175,11 +175,11 @@ def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
     """What the first label that no pod has was probably to be."""
     labels = [pod.metadata.labels for pod in pods]
     for requirement in selector.requirements:
-        if not any(requirement.matches(each) for each in labels):
-            values = {each[requirement.key] for each in labels if requirement.key in each}
+        if not any(requirement.matches(label) for label in labels):
+            values = {label[requirement.key] for label in labels if requirement.key in label}
             if values and requirement.values:
                 return alternatives(requirement.values[0], values)
-            return alternatives(requirement.key, (key for each in labels for key in each))
+            return alternatives(requirement.key, (key for label in labels for key in label))
     return ""
 
 

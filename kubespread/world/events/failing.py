@@ -76,7 +76,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     for seconds, keys in due:
         counts = Counter(world.book[key].spec.node_name for key in keys)
         world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
-    world.happenings.by_chance |= len(due) > 1 and len({each.node for each in world.happenings.evictions}) > 1
+    world.happenings.by_chance |= len(due) > 1 and len({eviction.node for eviction in world.happenings.evictions}) > 1
     size = -(-len(due) // MOST_STEPS) or 1
     steps = (due[start : start + size] for start in range(0, len(due), size))
     _evict(world, ([key for _, keys in step for key in keys] for step in steps), frozenset(names))

@@ -61,11 +61,11 @@ def _rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutRe
 def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
     """The same with constraints that count their own revision only; None where that changes nothing."""
     constraints = new.pod.spec.topology_spread_constraints
-    if all(TEMPLATE_HASH in each.match_label_keys for each in constraints):
+    if all(TEMPLATE_HASH in constraint.match_label_keys for constraint in constraints):
         return None
     counting = [
-        replace(each, match_label_keys=list(dict.fromkeys([*each.match_label_keys, TEMPLATE_HASH])))
-        for each in constraints
+        replace(constraint, match_label_keys=list(dict.fromkeys([*constraint.match_label_keys, TEMPLATE_HASH])))
+        for constraint in constraints
     ]
     return NewTemplate(
         new.deployment,
@@ -92,7 +92,7 @@ class _Revising:
 
     @property
     def _old(self) -> list[ReplicaSet]:
-        return [each for each in self._rollout.replica_sets if each not in self._new]
+        return [replica_set for replica_set in self._rollout.replica_sets if replica_set not in self._new]
 
     @property
     def strategy(self) -> str:
@@ -118,7 +118,7 @@ class _Revising:
         return self._pods(self._old), self._pods(self._new)
 
     def _pods(self, replica_sets: Sequence[ReplicaSet]) -> list[Pod]:
-        return [pod for each in replica_sets for pod in self.world.book.of(name_of(each))]
+        return [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
 
     @property
     def wanted(self) -> RevisionPods:

@@ -156,7 +156,7 @@ class Way:
         key = constraint.topology_key
         old, new = (per_domain(self.world.cluster, key, pods) for pods in self._active)
         values = [domain.value for domain in constraint.domains]
-        return tuple(DomainRevisions(value=each, old=old.get(each, 0), new=new.get(each, 0)) for each in values)
+        return tuple(DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values)
 
     def report(self) -> RolloutReport:
         """How it went, as things stand now."""
@@ -202,7 +202,7 @@ class Way:
 
     def _final(self, constraint: ConstraintReport) -> RevisionSkew:
         domains = self._domains(constraint)
-        return _revision_skew(constraint, skew_of([each.new for each in domains], constraint), domains)
+        return _revision_skew(constraint, skew_of([domain.new for domain in domains], constraint), domains)
 
 
 def _ready(pods: Iterable[Pod]) -> int:

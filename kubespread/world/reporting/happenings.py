@@ -84,7 +84,10 @@ def happened(world: World, before: Cluster) -> Happened:
 
 def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
     """The same, as a report has them."""
-    return (NodeEviction(node=each.node, seconds=round(each.seconds), pods=each.pods) for each in happenings.evictions)
+    return (
+        NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
+        for eviction in happenings.evictions
+    )
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:

@@ -22,8 +22,8 @@ from kubespread.world.store.pod_book import PodKey, key_of
 def gaps(objects: ClusterObjects) -> Iterator[str]:
     """What whoever evicts pods depends on: the budgets, and how many pods are asked for of those they protect."""
     yield from budget_gaps(objects)
-    owners = (owner for each in objects.of(ReplicaSet) if (owner := controller_of(each)) is not None)
-    if any(reads_scale(each.spec) for each in objects.of(PodDisruptionBudget)) and any(
+    owners = (owner for replica_set in objects.of(ReplicaSet) if (owner := controller_of(replica_set)) is not None)
+    if any(reads_scale(budget.spec) for budget in objects.of(PodDisruptionBudget)) and any(
         owner.kind == Deployment.__name__ for owner in owners
     ):
         yield from objects.gap(Deployment, "budgets go by the replicas of their ReplicaSets")

@@ -166,14 +166,14 @@ class _Search:
             device for pool in pools if not (pool.is_incomplete or pool.is_invalid) for device in pool.devices
         ]
         self._sized = [self._sizes(claim) for claim in claims]
-        self._constraints = [[Constraint(each, rules) for each in claim.constraints] for claim in claims]
+        self._constraints = [[Constraint(constraint, rules) for constraint in claim.constraints] for claim in claims]
         self._taking: dict[DeviceID, list[int]] = {}
         """The claims that each device is being allocated to, by number."""
         self._results: list[list[Allocated]] = [[] for _ in claims]
 
     def _sizes(self, claim: ClaimToAllocate) -> list[list[_Sized]]:
         sized = [[self._size(wanted) for wanted in alternatives] for alternatives in claim.requests]
-        least = sum(min(each.size for each in alternatives) for alternatives in sized)
+        least = sum(min(alternative.size for alternative in alternatives) for alternatives in sized)
         if least > MAX_DEVICES:
             text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
             raise AllocationError(f"claim {claim.name}: {text}")

@@ -126,9 +126,9 @@ class PodClaims:
 def claims_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> PodClaims:
     """The claims of a pod as they stand. Raises RefusedError."""
     claims = list(_named_claims(pod, facts, ledger))
-    for each in claims:
-        if each.allocation is None:
-            _check_requests(each, facts, rules)
+    for claim in claims:
+        if claim.allocation is None:
+            _check_requests(claim, facts, rules)
     resources = requested_by_name(pod) if rules.provides_resources and facts.by_resource else {}
     if facts.by_resource.keys().isdisjoint(resources):
         return PodClaims(claims)

@@ -302,7 +302,7 @@ class Facts:
 
     @cached_property
     def classes(self) -> Mapping[str, DeviceClass]:
-        return {each.metadata.name: each for each in self.objects.of(DeviceClass)}
+        return {device_class.metadata.name: device_class for device_class in self.objects.of(DeviceClass)}
 
     @cached_property
     def by_resource(self) -> Mapping[str, DeviceClass]:
@@ -311,13 +311,15 @@ class Facts:
 
     @cached_property
     def claims(self) -> Mapping[ClaimKey, ResourceClaim]:
-        return {ClaimKey(each.metadata.namespace, each.metadata.name): each for each in self.objects.of(ResourceClaim)}
+        return {
+            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim for claim in self.objects.of(ResourceClaim)
+        }
 
     @cached_property
     def templates(self) -> Mapping[ClaimKey, ResourceClaimTemplate]:
         return {
-            ClaimKey(each.metadata.namespace, each.metadata.name): each
-            for each in self.objects.of(ResourceClaimTemplate)
+            ClaimKey(template.metadata.namespace, template.metadata.name): template
+            for template in self.objects.of(ResourceClaimTemplate)
         }
 
     @cached_property

@@ -162,7 +162,7 @@ class Judge:
         if allocated is None:
             return Outcome(_INVALID_POOLS if any(pool.is_invalid for pool in pools) else NOT_ENOUGH)
         score = sum(
-            claim.score({each.wanted.full_name for each in devices})
+            claim.score({device.wanted.full_name for device in devices})
             for claim, devices in zip(claims, allocated, strict=True)
         )
         return Outcome(allocated=allocated, score=score + self._score_of_allocated)
@@ -172,13 +172,13 @@ def allocation_result(devices: Sequence[Allocated], node: str) -> AllocationResu
     """What a claim's status says once it is allocated for a pod on ``node``."""
     results = [
         DeviceRequestAllocationResult(
-            request=each.wanted.full_name,
-            driver=each.device.id.driver,
-            pool=each.device.id.pool,
-            device=each.device.id.device,
-            admin_access=each.wanted.admin_access,
+            request=device.wanted.full_name,
+            driver=device.device.id.driver,
+            pool=device.device.id.pool,
+            device=device.device.id.device,
+            admin_access=device.wanted.admin_access,
         )
-        for each in devices
+        for device in devices
     ]
     return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_reach(devices, node))
 

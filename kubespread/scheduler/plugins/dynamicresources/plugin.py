@@ -75,15 +75,17 @@ def claim_gaps(pod: Pod, facts: Facts, claims: PodClaims | None) -> Iterator[str
 def not_evaluated(facts: Facts, claims: PodClaims) -> Iterator[str]:
     """What kube-scheduler takes into account for these claims and this does not."""
     specs = [claim.spec for claim in claims.claims if claim.allocation is None]
-    requests = [each for spec in specs for each in _requests(spec)]
+    requests = [request for spec in specs for request in _requests(spec)]
     if not claims.needs_devices:
         return
-    classes = {each.device_class_name for each in requests}
+    classes = {request.device_class_name for request in requests}
     classes |= {facts.by_resource[name].metadata.name for name in claims.resources if name in facts.by_resource}
     selectors = [
-        each for name in sorted(classes) if name in facts.classes for each in facts.classes[name].spec.selectors
+        selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
     ]
-    for expression, what in _unsupported([*selectors, *(each for asked in requests for each in asked.selectors)]):
+    for expression, what in _unsupported(
+        [*selectors, *(selector for asked in requests for selector in asked.selectors)]
+    ):
         yield f"DynamicResources: the selector {expression} uses {what}; it is taken to select every device"
     yield from _unmodelled_devices(facts)
     if any(asked.capacity is not None for asked in requests):

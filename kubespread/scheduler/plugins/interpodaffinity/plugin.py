@@ -288,7 +288,9 @@ class InterPodAffinityState(Counted):
     ) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """One of the counts in the domain of each node, with the first pod that makes it up."""
         column, running = self._nodes.label(key), cluster.running
-        kinds = (number for number, effects in self._effects.items() if (counts, key) in {each[:2] for each in effects})
+        kinds = (
+            number for number, effects in self._effects.items() if (counts, key) in {effect[:2] for effect in effects}
+        )
         counted = running.places_of(kinds)
         around = self._counts[counts][key].around()
         of_domain = {}

@@ -70,7 +70,9 @@ class PodTopologySpreadArgs(Args):
         if self.defaulting_type != LIST:
             return SYSTEM_DEFAULTS if version.has("DefaultPodTopologySpread") else DefaultConstraints("profile", ())
         # matchLabelKeys of a default constraint have no effect: the derived selector replaces the whole selector.
-        constraints = (msgspec.structs.replace(each, match_label_keys=[]) for each in self.default_constraints)
+        constraints = (
+            msgspec.structs.replace(constraint, match_label_keys=[]) for constraint in self.default_constraints
+        )
         return DefaultConstraints("profile", tuple(constraints))
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
