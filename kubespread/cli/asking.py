@@ -59,8 +59,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     # The flags of drains are edits' flags too.
     own = {each.name for each in fields(EditedClusterOptions)}
     shared, asked = ([
-        (each.name, each.annotation, field(default=each.default))
-        for one in found.values() for each in one.parameters if (each.name in own) is is_shared
+        (parameter.name, parameter.annotation, field(default=parameter.default))
+        for one in found.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
     options = make_dataclass(f"{question.__name__}Options", asked, frozen=True)
     endings = [each.name for each, _, option in options_of(question) if isinstance(option, Ending)]
@@ -79,8 +79,9 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
         speaking: SpeakingOptions,
     ) -> ExitCode:  # fmt: skip
-        typed = Typed({each.name: getattr(source if each.name in own else asked, each.name)
-                       for one in found.values() for each in one.parameters}, source, scheduling, speaking)  # fmt: skip
+        names = [parameter.name for one in found.values() for parameter in one.parameters]
+        given = {name: getattr(source if name in own else asked, name) for name in names}
+        typed = Typed(given, source, scheduling, speaking)
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
             return ExitCode.YES

@@ -84,9 +84,7 @@ def _columns(report: Configuration) -> str:
     from kubespread.views.aligned import NONE, aligned
 
     rows = [
-        [each.key, NONE, f"({each.variable})"]
-        if each.origin is None
-        else [each.key, ", ".join(each.values), each.origin]
-        for each in report.keys
+        [key.key, NONE, f"({key.variable})"] if key.origin is None else [key.key, ", ".join(key.values), key.origin]
+        for key in report.keys
     ]
     return aligned([["KEY", "VALUE", "FROM"], *rows])

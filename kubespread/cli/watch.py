@@ -181,10 +181,10 @@ def _line(answer: _Answer) -> str:
 def _in_a_line(answer: Sequence[str]) -> str:
     """The answer itself, and as many sentences more as one can read in a line."""
     said, *others = answer
-    for each in others:
-        if len(said) + len(each) > _READABLE:
+    for other in others:
+        if len(said) + len(other) > _READABLE:
             break
-        said = f"{said}; {each}"
+        said = f"{said}; {other}"
     return said
 
 

@@ -99,7 +99,7 @@ def _time(snapshot: Snapshot) -> datetime.datetime:
 
 
 def _times(pod: Pod) -> Iterable[str]:
-    return (pod.metadata.creation_timestamp, *(each.last_transition_time for each in pod.status.conditions))
+    return (pod.metadata.creation_timestamp, *(condition.last_transition_time for condition in pod.status.conditions))
 
 
 Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
@@ -110,21 +110,25 @@ def objects_now(world: World) -> ClusterObjects:
     objects = world.objects
     deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
     gone = {
-        name_of(each)
-        for each in objects.of(ReplicaSet)
-        if world.watchers.get(name_of(each)) is not None and name_of(each) not in set(_of_rollouts(world))
+        name_of(replica_set)
+        for replica_set in objects.of(ReplicaSet)
+        if world.watchers.get(name_of(replica_set)) is not None and name_of(replica_set) not in set(_of_rollouts(world))
     }
-    left = (each for each in objects.of(ReplicaSet) if name_of(each) not in gone)
+    left = (replica_set for replica_set in objects.of(ReplicaSet) if name_of(replica_set) not in gone)
     return (
-        objects.with_all(Deployment, (deployments.get(name_of(each), each) for each in objects.of(Deployment)))
+        objects.with_all(
+            Deployment, (deployments.get(name_of(deployment), deployment) for deployment in objects.of(Deployment))
+        )
         .with_all(ReplicaSet, (_resized(world, each) for each in left))
-        .with_all(ReplicationController, (_resized(world, each) for each in objects.of(ReplicationController)))
-        .with_all(StatefulSet, (_resized(world, each) for each in objects.of(StatefulSet)))
+        .with_all(
+            ReplicationController, (_resized(world, controller) for controller in objects.of(ReplicationController))
+        )
+        .with_all(StatefulSet, (_resized(world, stateful_set) for stateful_set in objects.of(StatefulSet)))
     )
 
 
 def _of_rollouts(world: World) -> Iterator[WorkloadName]:
-    return (name_of(each) for rollout in world.rollouts.values() for each in rollout.replica_sets)
+    return (name_of(replica_set) for rollout in world.rollouts.values() for replica_set in rollout.replica_sets)
 
 
 def _resized(world: World, obj: Resizable) -> Resizable:

@@ -83,7 +83,7 @@ def behind_last_break(line: str, breaks: str) -> int:
 def _described(line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
     """What is to be done on the first line, then a value and its help on each."""
     todo = [name for name, is_so in (("files", found.files), ("nospace", found.is_partial)) if is_so]
-    words = (f"{line.prefix}{each.value}\t{each.help}" for each in found.words)
+    words = (f"{line.prefix}{word.value}\t{word.help}" for word in found.words)
     return "".join(f"{row}\n" for row in (" ".join(todo), *words))
 
 
@@ -97,7 +97,7 @@ def _bare(line: Line, found: Candidates, environment: Mapping[str, str]) -> str:
 def _for_kubectl(_line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
     """As cobra reads it: a value and its help on each line, then a colon and a sum of directives."""
     directives = (0 if found.files else _NO_FILES) + (_NO_SPACE if found.is_partial else 0)
-    return "".join(f"{row}\n" for row in (*(f"{each.value}\t{each.help}" for each in found.words), f":{directives}"))
+    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in found.words), f":{directives}"))
 
 
 _FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {

@@ -30,7 +30,7 @@ class Candidates:
     @property
     def is_partial(self) -> bool:
         """Whether more is typed right behind each of them: ``deploy/``, ``zone=``."""
-        return bool(self.words) and all(each.value.endswith(("/", "=")) for each in self.words)
+        return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
 
 
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
@@ -109,11 +109,11 @@ def _commands(line: Line) -> Iterator[Candidate]:
 
 def _options(line: Line) -> Iterator[Candidate]:
     """The options that may still be given: repeatable ones, and those that were not."""
-    for each in line.of.options:
-        if each.name in line.values and not each.is_repeatable:
+    for option in line.of.options:
+        if option.name in line.values and not option.is_repeatable:
             continue
-        names = [name for name in each.opts if name.startswith(line.word)]
+        names = [name for name in option.opts if name.startswith(line.word)]
         # A long name says more than its letter.
         for name in [name for name in names if name.startswith("--")] or names:
-            yield Candidate(name, each.help)
+            yield Candidate(name, option.help)
     yield from (each for each in (_HELP, *(() if line.command else (_VERSION,))) if each.value.startswith(line.word))

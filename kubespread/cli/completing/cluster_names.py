@@ -36,7 +36,7 @@ def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]
         return
     if not comma:
         yield from (node for names in known for node in names.nodes)
-    yield from (f"{before}{comma}{each}=" for names in known for each in _label_keys(names))
+    yield from (f"{before}{comma}{label_key}=" for names in known for label_key in _label_keys(names))
 
 
 def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
     if not paths and not line.values.keys() & _RUNNING:
         set_to = settings(environment, files=_NO_FILES not in line.flags).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
-    return [names_in(_path(each), environment) for each in paths if each != _STDIN]
+    return [names_in(_path(path), environment) for path in paths if path != _STDIN]
 
 
 def _path(word: str) -> str:

@@ -39,12 +39,12 @@ class Command(msgspec.Struct, frozen=True):
 
     @property
     def options(self) -> Iterator[Parameter]:
-        return (each for each in self.parameters if not each.is_argument)
+        return (parameter for parameter in self.parameters if not parameter.is_argument)
 
     @property
     def argument(self) -> Parameter | None:
         """What words that belong to no option are."""
-        return next((each for each in self.parameters if each.is_argument), None)
+        return next((parameter for parameter in self.parameters if parameter.is_argument), None)
 
 
 Commands = dict[str, Command]

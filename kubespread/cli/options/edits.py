@@ -26,10 +26,10 @@ def _options() -> Iterator[tuple[str, Any, Any]]:
             f"--{verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=PANEL
         )
         yield _name(verb), Annotated[list[str] | None, option], None
-        for each in form.fields.values():
-            if each.option:
-                flag = typer.Option(each.flag, help=each.option, rich_help_panel=PANEL)
-                yield _name(each.flag), Annotated[bool, flag], False
+        for field in form.fields.values():
+            if field.option:
+                flag = typer.Option(field.flag, help=field.option, rich_help_panel=PANEL)
+                yield _name(field.flag), Annotated[bool, flag], False
 
 
 def _name(option: str) -> str:

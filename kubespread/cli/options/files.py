@@ -30,7 +30,9 @@ _Identity = tuple[int, int]
 
 def refuse_overwriting(context: Any) -> None:
     """Raise UsageError where a parsed command would write over what it reads, or write one file twice."""
-    written = {spelled(each): str(context.params[each.name]) for each in context.command.params if _is_written(each)}
+    written = {
+        spelled(param): str(context.params[param.name]) for param in context.command.params if _is_written(param)
+    }
     written = {name: path for name, path in written.items() if path not in ("None", "-")}
     if not written:
         return

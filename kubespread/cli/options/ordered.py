@@ -87,7 +87,7 @@ def _takes(parameter: Any, key: str, setting: Setting) -> bool:
     -o of ``snapshot`` names a file.
     """
     choices = getattr(parameter.type, "choices", ())
-    return key != OUTPUT or _format_name(setting) in [str(getattr(each, "value", each)) for each in choices]
+    return key != OUTPUT or _format_name(setting) in [str(getattr(choice, "value", choice)) for choice in choices]
 
 
 def _format_name(setting: Setting) -> str:

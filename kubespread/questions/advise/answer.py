@@ -53,7 +53,7 @@ def advise(
 def answer(asked: Advise, scene: Scene) -> AdviseReport:
     """Of one pod, or of as many replicas as are asked about."""
     scheduler, preempts = scene.scheduler, asked.preemption
-    pods = [read_once(each, asked.template_path) for each in asked.pods]
+    pods = [read_once(pod, asked.template_path) for pod in asked.pods]
     resolved = resolve(scene.snapshot, pods, scheduler, asked.choosing, settings=asked.settings, preempts=preempts)
     candidate, replicas = resolved.candidates[0], asked.replicas
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:

@@ -92,8 +92,8 @@ class Replicas:
         except (KubespreadError, SchedulingError):
             return None
         self._spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
-        victims = [each for each in placed.victims if each not in self.victims]
-        harm = [f"preempting {each}" for each in victims]
+        victims = [victim for victim in placed.victims if victim not in self.victims]
+        harm = [f"preempting {victim}" for victim in victims]
         if after is None:
             return Answer(placed.count, self.replicas, harm=tuple(harm))
         return Answer(

@@ -131,8 +131,8 @@ def without_volumes(pod: Pod) -> Pod:
 def asking_for_nothing(pod: Pod) -> Pod:
     """The pod as if nodes had room without end for it, but for how many pods they run."""
     spec = pod.spec
-    containers = [replace(each, resources=ResourceRequirements()) for each in spec.containers]
-    init_containers = [replace(each, resources=ResourceRequirements()) for each in spec.init_containers]
+    containers = [replace(container, resources=ResourceRequirements()) for container in spec.containers]
+    init_containers = [replace(container, resources=ResourceRequirements()) for container in spec.init_containers]
     return replace(
         pod, spec=replace(spec, containers=containers, init_containers=init_containers, resources=None, overhead={})
     )

@@ -158,7 +158,7 @@ def of_scores(afresh: Afresh) -> Iterator[Candidate]:
     plugins = afresh.plugins
     for plugin, _ in sorted(plugins.scores, key=lambda each: -each[1]):
         if plugin.name != PodTopologySpread.name:
-            others = [each for each in plugins.scores if each[0] != plugin]
+            others = [score for score in plugins.scores if score[0] != plugin]
             yield _of_score(plugins, others, plugin.name, f"without the score of {plugin.name}")
     above = [
         (plugin, weight * _FAR_ABOVE if plugin.name == PodTopologySpread.name else weight)

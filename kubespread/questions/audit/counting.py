@@ -99,7 +99,7 @@ class Spread:
 def spreads(states: Mapping[str, State]) -> list[Spread]:
     """Of all constraints in force for a pod, in the order they were declared; ``states`` are by plugin."""
     state = states.get(PodTopologySpread.name)
-    return [_spread(each) for each in counted_constraints(state)] if isinstance(state, SpreadState) else []
+    return [_spread(constraint) for constraint in counted_constraints(state)] if isinstance(state, SpreadState) else []
 
 
 def _spread(counted: HardConstraint | SoftConstraint) -> Spread:

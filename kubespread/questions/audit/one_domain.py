@@ -109,7 +109,7 @@ def _selecting(afresh: Afresh, constraints: Constraints) -> list[TopologySpreadC
     pods = (afresh.template, *(pod for pod, _ in afresh.pods))
     labels = set.intersection(*(set(pod.metadata.labels.items()) for pod in pods))
     selector = LabelSelector(match_labels=dict(sorted(labels)))
-    return [replace(each, label_selector=selector) for each in constraints]
+    return [replace(constraint, label_selector=selector) for constraint in constraints]
 
 
 def _with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:

@@ -87,6 +87,6 @@ def _findings(rows: Iterable[AuditedWorkload]) -> Iterator[dict[str, str]]:
     """Each once: a series must not come twice."""
     for row in rows:
         for level, cause, key in dict.fromkeys(
-            (each.level, each.cause, each.topology_key or "") for each in row.findings
+            (finding.level, finding.cause, finding.topology_key or "") for finding in row.findings
         ):
             yield {**_whose(row), "level": level, "cause": cause, "topology_key": key}

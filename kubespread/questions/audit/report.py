@@ -250,11 +250,11 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
 
     def count(self, level: Level) -> int:
         """How many workloads are of one level."""
-        return sum(each.level == level for each in self.workloads)
+        return sum(workload.level == level for workload in self.workloads)
 
     def reaches(self, level: Level) -> int:
         """How many workloads are of a level, or of a worse one."""
-        return sum(LEVELS.index(each.level) >= LEVELS.index(level) for each in self.workloads)
+        return sum(LEVELS.index(workload.level) >= LEVELS.index(level) for workload in self.workloads)
 
     def __post_init__(self) -> None:
         force_setattr(self, "levels", {level: self.count(level) for level in LEVELS})
@@ -291,7 +291,7 @@ def _in_numbers(report: AuditReport) -> str:
 def _found(report: AuditReport) -> Iterator[str]:
     """What is found, the worst first: workloads of which the same is said together."""
     said: dict[str, list[str]] = {}
-    found = [(row, each) for row in report.workloads for each in row.findings]
+    found = [(row, finding) for row in report.workloads for finding in row.findings]
     for row, each in sorted(found, key=lambda pair: -LEVELS.index(pair[1].level)):
         said.setdefault(sentence(row, each), []).append(row.called)
     for text, names in list(said.items())[:_MAX_SAID]:
@@ -313,7 +313,7 @@ def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
 
 def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
     if finding.cause == "unknown":
-        as_it_is = next((each for each in finding.trials if each.afresh and not each.what), None)
+        as_it_is = next((trial for trial in finding.trials if trial.afresh and not trial.what), None)
         would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
         return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
     because = _because(finding, "it")
@@ -346,7 +346,9 @@ def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
     place = f"on node {domain}" if key == "hostname" else f"in {key} {domain}"
     only = "its only pod" if row.replicas == 1 else "its only pod on a node"
     head = f"{only} is {place}" if row.placed == 1 else f"all {row.placed} pods are {place}"
-    about = next((each for each in row.constraints if each.topology_key == finding.topology_key), None)
+    about = next(
+        (constraint for constraint in row.constraints if constraint.topology_key == finding.topology_key), None
+    )
     last = finding.trials[-1] if finding.trials else None
     if last is None:
         return head
@@ -427,9 +429,9 @@ def constraint_text(constraint: AuditedConstraint) -> str:
 def counts_text(counts: Sequence[DomainPods] | None, constraint: AuditedConstraint | None = None) -> str:
     """``3/2/1``, of many domains ``1 to 3``."""
     if counts is not None and len(counts) <= _FEW:
-        return "/".join(str(each.pods) for each in counts) or "-"
+        return "/".join(str(count.pods) for count in counts) or "-"
     if counts:
-        return f"{min(each.pods for each in counts)} to {max(each.pods for each in counts)}"
+        return f"{min(count.pods for count in counts)} to {max(count.pods for count in counts)}"
     if constraint is not None and constraint.most is not None and constraint.least is not None:
         return f"{constraint.least.pods} to {constraint.most.pods}"
     return "-"

@@ -85,7 +85,7 @@ def _next(row: AuditedWorkload) -> str:
 
 
 def _has(row: AuditedWorkload, cause: Cause) -> bool:
-    return any(each.cause == cause for each in row.findings)
+    return any(finding.cause == cause for finding in row.findings)
 
 
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
@@ -123,7 +123,7 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
         tone=lambda row: {"fits": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
     Column(
-        header="CAUSES", value=lambda row: [*dict.fromkeys(each.cause for each in row.findings)],
+        header="CAUSES", value=lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)],
         readers=Readers.RECORDS,
     ),
     Column(
@@ -167,7 +167,7 @@ def view(report: AuditReport) -> View:
             ),
             Sheet(
                 title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level],
-                rows=[(row, each) for row in report.workloads for each in row.findings],
+                rows=[(row, finding) for row in report.workloads for finding in row.findings],
             ),
         ],
         lines=lambda look: _lines(report, look),
@@ -203,9 +203,9 @@ def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
     for row in rows:
         if said := row.under_way:
             yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {said}')}")], look.width, HANGING)
-        for each in row.findings:
-            text = escaped(f"{row.called}: {sentence(row, each)}")
+        for finding in row.findings:
+            text = escaped(f"{row.called}: {sentence(row, finding)}")
             yield from wrapped([Cell(f"{INDENT}{text}")], look.width, HANGING)
-            for trial in _trials(row, each):
+            for trial in _trials(row, finding):
                 tried = Cell(f"{INDENT * 2}{escaped(trial)}", DIM)
                 yield from wrapped([tried], look.width, HANGING + 2)

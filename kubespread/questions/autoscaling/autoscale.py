@@ -126,10 +126,10 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
 
 def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator[str]:
     keys = dict.fromkeys(
-        each.topology_key
+        constraint.topology_key
         for pods in pending
-        for each in pods.pod.spec.topology_spread_constraints
-        if each.when_unsatisfiable == DO_NOT_SCHEDULE
+        for constraint in pods.pod.spec.topology_spread_constraints
+        if constraint.when_unsatisfiable == DO_NOT_SCHEDULE
     )
     for group in groups:
         if group.template is None:

@@ -144,7 +144,7 @@ def _stopped(said: Status) -> str:
 
 def _spreads_over_hosts(pod: Pod) -> bool:
     """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
-    return any(each.topology_key == HOSTNAME for each in pod.spec.topology_spread_constraints)
+    return any(constraint.topology_key == HOSTNAME for constraint in pod.spec.topology_spread_constraints)
 
 
 NOT_MODELLED = (

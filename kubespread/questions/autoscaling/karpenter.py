@@ -160,7 +160,7 @@ def _asked(group: PodGroup) -> _Asked:
     without = replace(
         plugins,
         filters=[each for each in plugins.filters if each.name != PodTopologySpread.name],
-        pre_filters=[each for each in plugins.pre_filters if each.name != PodTopologySpread.name],
+        pre_filters=[pre_filter for pre_filter in plugins.pre_filters if pre_filter.name != PodTopologySpread.name],
         scores=(),
     )
     return _Asked(group, without, tuple(stages(group.pod)))

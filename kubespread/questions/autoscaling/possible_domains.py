@@ -102,7 +102,7 @@ def _minimum(pod: Pod, constraint: Constraint, counts: Counter[str]) -> int:
 
 def _requirements(pod: Pod, key: str) -> Iterator[Requirement]:
     """What the pod asks of its node about one label; of several required terms the first."""
-    yield from (each for each in from_map(pod.spec.node_selector).requirements if each.key == key)
+    yield from (requirement for requirement in from_map(pod.spec.node_selector).requirements if requirement.key == key)
     required = required_node_selector(pod)
     for term in [] if required is None else required.node_selector_terms[:1]:
-        yield from (each for each in parse_term(term).labels if each.key == key)
+        yield from (label for label in parse_term(term).labels if label.key == key)

@@ -62,7 +62,9 @@ def _without_preferred_nodes(spec: PodSpec) -> PodSpec:
 
 
 def _required(spec: PodSpec) -> PodSpec:
-    constraints = [replace(each, when_unsatisfiable=DO_NOT_SCHEDULE) for each in spec.topology_spread_constraints]
+    constraints = [
+        replace(constraint, when_unsatisfiable=DO_NOT_SCHEDULE) for constraint in spec.topology_spread_constraints
+    ]
     affinity = spec.affinity
     if affinity is None:
         return replace(spec, topology_spread_constraints=constraints)
@@ -153,10 +155,12 @@ def _fewer_preferred_pods(kind: str) -> Relaxation:
 
 def _fewer_soft_constraints(spec: PodSpec) -> PodSpec | None:
     constraints = spec.topology_spread_constraints
-    soft = next((each for each in constraints if each.when_unsatisfiable != DO_NOT_SCHEDULE), None)
+    soft = next((constraint for constraint in constraints if constraint.when_unsatisfiable != DO_NOT_SCHEDULE), None)
     if soft is None:
         return None
-    return replace(spec, topology_spread_constraints=[each for each in constraints if each is not soft])
+    return replace(
+        spec, topology_spread_constraints=[constraint for constraint in constraints if constraint is not soft]
+    )
 
 
 def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:

@@ -157,7 +157,7 @@ def _template(
 
 def _is_good(node: Node) -> bool:
     """Ready, as far as it says, not cordoned and not about to go."""
-    ready = [each.status for each in node.status.conditions if each.type == READY]
+    ready = [condition.status for condition in node.status.conditions if condition.type == READY]
     is_going = any(taint.key == _TO_BE_DELETED for taint in node.spec.taints)
     return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
 

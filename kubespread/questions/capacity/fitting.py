@@ -83,7 +83,7 @@ def _tolerating(pod: Pod, more: Sequence[Toleration]) -> Pod:
 def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> Replicas | None:
     if claimants is None:
         return None
-    return lambda: (Replica(_tolerating(each.pod, more), each.claims) for each in claimants())
+    return lambda: (Replica(_tolerating(claimant.pod, more), claimant.claims) for claimant in claimants())
 
 
 def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:

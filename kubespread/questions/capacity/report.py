@@ -180,7 +180,7 @@ def _short_of(report: CapacityReport) -> Iterator[str]:
     """Which resources no node has enough of, opened or not: all together have too little, machines are too small, or
     what is left is in pieces.
     """
-    free = {each.resource: each.free for each in report.resources}
+    free = {resource.resource: resource.free for resource in report.resources}
     for name, asked in (report.request or {}).items():
         most, left = (report.most_on_one_node or {})[name], rounded(free[name])
         machines = (_allocatable(node, name) for node in report.node_rows)

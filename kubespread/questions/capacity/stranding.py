@@ -73,7 +73,9 @@ def _obstacle(status: Status, details: Causes) -> Obstacle:
 
 def _short(details: Causes) -> tuple[str, ...]:
     return tuple(
-        PODS if isinstance(each, PodCountDetail) else each.resource for each in details if isinstance(each, _RESOURCES)
+        PODS if isinstance(detail, PodCountDetail) else detail.resource
+        for detail in details
+        if isinstance(detail, _RESOURCES)
     )
 
 

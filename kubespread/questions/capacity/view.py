@@ -39,7 +39,7 @@ _Place = DomainCapacity | NodeCapacity
 
 def _of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
     """The amounts of one resource."""
-    return next(each for each in resources if each.resource == name)
+    return next(resource for resource in resources if resource.resource == name)
 
 
 def _share(amounts: ResourceAmounts) -> str:
@@ -91,7 +91,9 @@ def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Ite
 
 def _shown(report: CapacityReport) -> list[str]:
     """The resources that get columns: cpu and memory, what the request names, and what else is asked for somewhere."""
-    asked = [each.resource for each in report.resources if each.requested != "0" and each.resource != "pods"]
+    asked = [
+        resource.resource for resource in report.resources if resource.requested != "0" and resource.resource != "pods"
+    ]
     return list(dict.fromkeys((*_ALWAYS, *(report.request or ()), *(name for name in asked if "/" in name))))
 
 
@@ -144,8 +146,8 @@ _DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
 def view(report: CapacityReport) -> View:
     """Resources, domains and nodes; what holds blanks comes last in its row."""
     names, fits = [*_shown(report), "pods"], _fits(report)
-    of_domains = [each for name in names for each in _amounts(name, used=Readers.RECORDS, free=Readers.RECORDS)]
-    of_nodes = [each for name in names for each in _amounts(name, used=Readers.PIPES, free=Readers.RECORDS)]
+    of_domains = [amount for name in names for amount in _amounts(name, used=Readers.RECORDS, free=Readers.RECORDS)]
+    of_nodes = [amount for name in names for amount in _amounts(name, used=Readers.PIPES, free=Readers.RECORDS)]
     why: Column[NodeCapacity] = Column(header="WHY", value=lambda row: ", ".join(row.why))
     nodes = Sheet(
         title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, why], rows=report.node_rows,
@@ -189,13 +191,13 @@ def _whose(report: CapacityReport) -> str:
 def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
     asked = report.request or ()
-    resources = [each for each in report.resources if each.allocatable != "0" or each.resource in asked]
+    resources = [resource for resource in report.resources if resource.allocatable != "0" or resource.resource in asked]
     yield from table(list(_resource_columns(report, is_narrow=aim(look) < _NARROW)), resources, look)
-    for each in report.resources:
+    for resource in report.resources:
         # Where pod slots are left over, what is short of them is said already.
-        if each.stranded and each.resource != "pods":
-            said = ", ".join(_stranded_text(part, report.request) for part in each.stranded)
-            yield from wrapped([Cell(INDENT), cell(f"{each.resource} stranded: {said}")], look.width, HANGING)
+        if resource.stranded and resource.resource != "pods":
+            said = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
+            yield from wrapped([Cell(INDENT), cell(f"{resource.resource} stranded: {said}")], look.width, HANGING)
     if report.domains:
         yield from _domains(report, look)
     yield from _nodes(report, look)
@@ -208,7 +210,7 @@ def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
         rows = sorted(rows, key=lambda each: -1 if each.fits is None else each.fits)[:_MAX_DOMAINS]
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     nodes = [_DOMAIN_NODES] if aim(look) >= _NARROW else []
-    amounts = [each for name in _shown(report) for each in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
+    amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
     yield from table([domain, *_fits(report), *nodes, *amounts], rows, look)
     yield from left_out(len(report.domains) - len(rows), short_key(report.topology_key or ""))
 
@@ -251,4 +253,4 @@ def _pods(node: NodeCapacity) -> str:
 
 def _fullest(node: NodeCapacity) -> float:
     """What is taken of the resource that is scarcest there, in percent."""
-    return max((each.utilization or 0 for each in node.resources), default=0)
+    return max((resource.utilization or 0 for resource in node.resources), default=0)

@@ -82,7 +82,7 @@ def bars(evaluation: Evaluation) -> str | None:
         return None
     constraints = barring_constraints(evaluation)
     reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
-    if everywhere := [each for each in reasons if each.rejected.all()]:
+    if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
     confined = _confined(evaluation, constraints, reasons)
     selecting = selection_of(reasons)
@@ -93,7 +93,7 @@ def bars(evaluation: Evaluation) -> str | None:
 
 def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
     """What the pod's node selector and node affinity leave out, where they do."""
-    return next((each for each in reasons if isinstance(each, Failing) and each.words is SELECTION), None)
+    return next((reason for reason in reasons if isinstance(reason, Failing) and reason.words is SELECTION), None)
 
 
 def _left(reason: BarringReason) -> int:
@@ -112,18 +112,18 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
     if others := [words.said_of(count) for words in failing if words is not SELECTION]:
         said.append(f"{nodes} {listed(others)}")
     if not rejected_only_by(reasons, everywhere).any():
-        said.append(_wrong([each for each in reasons if each not in everywhere], everywhere[0].rejected))
+        said.append(_wrong([reason for reason in reasons if reason not in everywhere], everywhere[0].rejected))
     return "; ".join(said)
 
 
 def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], selecting: Failing) -> str:
     """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
-    left, others = ~selecting.rejected, [each for each in reasons if each is not selecting]
+    left, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
     names, count = named(evaluation, left), _left(selecting)
     what = selection(evaluation.pod)
     if count == 1:
         (node,) = np.flatnonzero(left).tolist()
-        wrong = (_complaint(evaluation, each, node) for each in others if each.rejected[node])
+        wrong = (_complaint(evaluation, other, node) for other in others if other.rejected[node])
         return f"{what} leaves only {names}, which {listed(list(wrong))}"
     where = f"only {names}" if names is not None else f"{count:,} of {len(evaluation.cluster):,} nodes"
     return f"{what} leaves {where}; there {_wrong(others, left)}"
@@ -195,12 +195,15 @@ def _confined(
 
     Also one without which none would, if a single thing is wrong with some node that it leaves and with all of them.
     """
-    alone = {each.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, each))) for each in constraints}
+    alone = {
+        constraint.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
+        for constraint in constraints
+    }
     confining = max(constraints, key=lambda each: alone[each.letter], default=None)
     if confining is None:
         return None
     if not alone[confining.letter]:
-        confining = next((each for each in constraints if _leaves_one_thing(reasons, each)), None)
+        confining = next((constraint for constraint in constraints if _leaves_one_thing(reasons, constraint)), None)
     if confining is None:
         return None
     left = ~confining.rejected
@@ -210,7 +213,7 @@ def _confined(
 
 def _wrong(reasons: Sequence[BarringReason], left: Mask) -> str:
     """What is wrong with nodes; what all of them suffer from leaves nothing else to say."""
-    wrong = [(each, there) for each in reasons if (there := each.rejected & left).any()]
+    wrong = [(reason, there) for reason in reasons if (there := reason.rejected & left).any()]
     of_all = [(each, there) for each, there in wrong if (there == left).all()]
     return _listed(
         [each.said_of(*_nodes(there, everywhere=bool(of_all))) for each, there in sorted(of_all or wrong, key=_few)]
@@ -235,19 +238,19 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
 def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
     """The nodes that nothing but ``some`` of the reasons rejects."""
     rejected: Mask = np.logical_or.reduce([each.rejected for each in some])
-    for each in reasons:
-        if each not in some:
-            rejected &= ~each.rejected
+    for reason in reasons:
+        if reason not in some:
+            rejected &= ~reason.rejected
     return rejected
 
 
 def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> bool:
     left = ~confining.rejected
     return any(
-        each is not confining
-        and bool((each.rejected | ~left).all())
-        and bool((rejected_only_by(reasons, [each]) & left).any())
-        for each in reasons
+        reason is not confining
+        and bool((reason.rejected | ~left).all())
+        and bool((rejected_only_by(reasons, [reason]) & left).any())
+        for reason in reasons
     )
 
 

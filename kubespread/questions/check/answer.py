@@ -98,7 +98,7 @@ def answer(asked: Check, scene: Scene) -> CheckReport:
         not_asked=not_asked(rules, surroundings),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
-        findings=tuple(findings if snapshot is None else (_with_commands(each, snapshot) for each in findings)),
+        findings=tuple(findings if snapshot is None else (_with_commands(finding, snapshot) for finding in findings)),
         rules=_reported(findings),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
@@ -167,7 +167,7 @@ def _reported(findings: Sequence[Finding]) -> tuple[RuleReport, ...]:
 
 def _notes(gathered: Gathered, gone: int) -> Sequence[str]:
     notes = []
-    ignored = (*(each.ignored for each in gathered.subjects), *(each.ignored for each in gathered.refused))
+    ignored = (*(subject.ignored for subject in gathered.subjects), *(each.ignored for each in gathered.refused))
     silenced = dict.fromkeys(code for codes in ignored for code in codes)
     if unknown := list(unknown_codes(silenced)):
         notes.append(f"annotations silence what no rule is called: {', '.join(unknown)}")

@@ -109,7 +109,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     def needs_cluster(self) -> bool:
         from kubespread.candidate.input.command_line import is_reference
 
-        return not self.pods or any(isinstance(each, str) and is_reference(each) for each in self.pods)
+        return not self.pods or any(isinstance(pod, str) and is_reference(pod) for pod in self.pods)
 
     @property
     def choosing(self) -> Choosing:

@@ -386,7 +386,7 @@ def _is_patch(item: KubernetesObject, row: Kind) -> bool:
     if not row.template_path:
         return False
     containers = field_at(item.data, f"{row.template_path}.spec.containers")
-    has_images = isinstance(containers, list) and containers and all(_has_image(each) for each in containers)
+    has_images = isinstance(containers, list) and containers and all(_has_image(container) for container in containers)
     return (not has_images and field_at(item.data, "spec.selector") is None) or _has_directive(item.data)
 
 

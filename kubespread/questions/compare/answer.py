@@ -156,7 +156,7 @@ def compared(before: Answered, after: Answered, *, preemption: bool = True) -> C
     nodes, unchanged = _nodes(before.explained, after.explained)
     constraints = tuple(_constraints(_Spread.of(before, beside=after), _Spread.of(after, beside=before)))
     on_nodes, replicas = _placements(before.simulated, after.simulated)
-    spread = any(each.is_outcome for each in constraints)
+    spread = any(constraint.is_outcome for constraint in constraints)
     return CompareReport(
         preemption=preemption,
         same=not (nodes or on_nodes or replicas or spread or _as_a_whole(*sides)),
@@ -236,7 +236,7 @@ def _node_sides(report: ExplainReport) -> Mapping[str, NodeSide]:
         node.name: NodeSide(
             feasible=node.feasible,
             verdict=node.verdict,
-            rejections=tuple(each for each in node.rejections if each.plugin in report.filter_plugins),
+            rejections=tuple(rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins),
             violated=tuple(
                 constraint
                 for constraint, about in zip(node.constraints, report.constraints, strict=True)
@@ -268,7 +268,7 @@ def _reasons(side: NodeSide) -> tuple[object, ...]:
     """The numbers behind them may change: what kube-scheduler says of the node is the same then."""
     return (
         side.verdict,
-        [(each.plugin, each.code, each.reasons) for each in side.rejections],
+        [(rejection.plugin, rejection.code, rejection.reasons) for rejection in side.rejections],
         [each.topology_key for each in side.violated],
     )
 
@@ -379,7 +379,7 @@ def _placements(
     )
     if before.present != after.present:
         return on_nodes, ()
-    nodes = ((each.node for each in report.placements) for report in (before, after))
+    nodes = ((placement.node for placement in report.placements) for report in (before, after))
     replicas = tuple(
         ReplicaDifference(replica=replica, before=old, after=new)
         for replica, (old, new) in enumerate(zip_longest(*nodes))

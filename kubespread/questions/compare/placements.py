@@ -30,7 +30,9 @@ class NodeNames:
     def of(cls, report: CompareReport, look: Look) -> NodeNames:
         """In full where no heading says the rest, and where no terminal bounds the lines."""
         names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
-        names.update(name for each in report.replicas for name in (each.before, each.after) if name is not None)
+        names.update(
+            name for replica in report.replicas for name in (replica.before, replica.after) if name is not None
+        )
         names.update(report.before.first, report.after.first)
         if not look.headers or look.width is None:
             return cls()
@@ -50,19 +52,19 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
     """Skews alone where placing is not simulated."""
     before, after = report.before, report.after
     if before.replicas is None or after.replicas is None:
-        yield from flowed((_constraint(each) for each in report.constraints), look)
+        yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
         return
     placed = cell(f"  {_placed(before, after)}", BAD if after.pending else "")
     yield from wrapped([cell("REPLICAS", HEAD), placed], look.width, HANGING)
-    yield from flowed((_constraint(each) for each in report.constraints), look)
+    yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
     counts = [f"{names.short(node.name)} {node.before:,}{ARROW}{node.after:,}" for node in shown]
     yield from _listed(counts, len(nodes) - len(shown), "node", look)
     moves = [
-        f"replica {each.replica}: {names.short(each.before)}{ARROW}{names.short(each.after)}"
-        for each in report.replicas
-        if each.before is not None and each.after is not None
+        f"replica {replica.replica}: {names.short(replica.before)}{ARROW}{names.short(replica.after)}"
+        for replica in report.replicas
+        if replica.before is not None and replica.after is not None
     ]
     named = moves if look.in_full else moves[:_MAX_REPLICAS]
     yield from _listed(named, len(moves) - len(named), "replica", look)

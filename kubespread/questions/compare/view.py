@@ -63,7 +63,9 @@ def _why_not(side: NodeSide | None) -> str:
     if side is None or side.feasible:
         return ""
     violated = [f"{short_key(each.topology_key)}: {each.reason}" for each in side.violated]
-    others = [reason for each in side.rejections if each.plugin != SPREAD_PLUGIN for reason in each.reasons]
+    others = [
+        reason for rejection in side.rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons
+    ]
     return "; ".join([*violated, *others] or side.verdict.reasons)
 
 
@@ -189,7 +191,7 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
     both = [side for node in report.nodes for side in (node.before, node.after) if side is not None]
     plugins = dict.fromkeys(plugin for side in both for plugin in side.scores)
     nodes = {node.name: node for node in report.nodes}
-    replicas = {each.name: each for each in report.replicas_on_nodes}
+    replicas = {replica.name: replica for replica in report.replicas_on_nodes}
 
     def pair(header: str, figure: Callable[[NodeSide], object]) -> Iterator[Column[_Figures]]:
         for when in ("before", "after"):
@@ -237,7 +239,8 @@ def view(report: CompareReport) -> View:
             Sheet(title="Skews", columns=_SKEW, rows=report.constraints, readers=Readers.PIPES),
             Sheet(
                 title="Domains", columns=_DOMAIN, readers=Readers.PIPES,
-                rows=[(each.topology_key, domain) for each in report.constraints for domain in each.domains],
+                rows=[(constraint.topology_key, domain) for constraint in report.constraints
+                      for domain in constraint.domains],
             ),
             Sheet(title="Replicas on nodes", columns=_ON_NODE, rows=report.replicas_on_nodes, readers=Readers.PIPES),
             Sheet(title="Replicas that go elsewhere", columns=_REPLICA, rows=report.replicas, is_detail=True),
@@ -251,9 +254,11 @@ def view(report: CompareReport) -> View:
 
 
 def _bars(report: CompareReport) -> Iterator[Bars]:
-    for each in report.constraints:
-        if each.domains:
-            skews = " → ".join("none" if side is None else str(side.skew) for side in (each.before, each.after))
+    for constraint in report.constraints:
+        if constraint.domains:
+            skews = " → ".join(
+                "none" if side is None else str(side.skew) for side in (constraint.before, constraint.after)
+            )
             bars = [
                 Bar(
                     domain.value or EMPTY,
@@ -261,9 +266,9 @@ def _bars(report: CompareReport) -> Iterator[Bars]:
                     domain.after or 0,
                     _moved(domain.before, domain.after),
                 )
-                for domain in each.domains
+                for domain in constraint.domains
             ]
-            yield Bars(f"{short_key(each.topology_key)} · skew {skews} · domains that differ", bars)
+            yield Bars(f"{short_key(constraint.topology_key)} · skew {skews} · domains that differ", bars)
 
 
 def _moved(before: int | None, after: int | None) -> str:
@@ -271,8 +276,8 @@ def _moved(before: int | None, after: int | None) -> str:
 
 
 def _node_facts(report: CompareReport) -> NodeFacts:
-    held = {each.name: each for each in report.replicas_on_nodes}
-    differ = {each.name: each for each in report.nodes}
+    held = {replica.name: replica for replica in report.replicas_on_nodes}
+    differ = {node.name: node for node in report.nodes}
     rows = {
         name: Row(
             [

@@ -107,7 +107,7 @@ def _grouping(report: ExplainReport) -> list[int]:
 
 
 def _combinations(report: ExplainReport, positions: Sequence[int]) -> int:
-    return len({tuple([node.constraints[each].domain for each in positions]) for node in report.nodes})
+    return len({tuple([node.constraints[position].domain for position in positions]) for node in report.nodes})
 
 
 def _coarse(report: ExplainReport) -> list[int]:
@@ -139,21 +139,21 @@ def _row(
 
 
 def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> SharedArithmetic:
-    skews = {each.skew for each in numbers}
+    skews = {number.skew for number in numbers}
     known = [skew for skew in skews if skew is not None]
     return SharedArithmetic(
         first=numbers[0],
-        differ=len(skews) > 1 or any(each.matching != numbers[0].matching for each in numbers),
+        differ=len(skews) > 1 or any(number.matching != numbers[0].matching for number in numbers),
         least=min(known, default=None),
         most=max(known, default=None),
-        over=sum([not each.satisfied for each in numbers]) if constraint.is_hard else 0,
+        over=sum([not number.satisfied for number in numbers]) if constraint.is_hard else 0,
     )
 
 
 def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
     """What rejects a node beside the constraints; where no plugin does, the verdict on the pod as a whole."""
     rejections = telling_rejections(report, node)
-    reasons = [reason for each in rejections if each.plugin != SPREAD_PLUGIN for reason in each.reasons]
+    reasons = [reason for rejection in rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons]
     return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}
 
 

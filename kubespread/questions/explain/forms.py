@@ -68,7 +68,7 @@ def constraint_header(position: int, topology_key: str, spelling: Spelling) -> s
 
 def cut_items(items: Sequence[str], width: int) -> str:
     """As many of ``items`` as fit, and the number of the others; the first one at any rate."""
-    items = [escaped(each) for each in items]
+    items = [escaped(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
         return whole
     for kept in range(len(items) - 1, 0, -1):

@@ -141,7 +141,7 @@ def _advice(advice: Advice | None) -> Iterator[str]:
     if shown:
         first, *others = shown
         listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
-        yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes:,})' for each in others)])}"
+        yield f"Enough alone: {' · '.join([*listed, *(f'{other.change} ({other.nodes:,})' for other in others)])}"
     if said := " · ".join(not_enough(advice)):
         yield f"Not enough: {said}"
 

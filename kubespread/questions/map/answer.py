@@ -237,7 +237,9 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
     having = Counter(key for node in nodes for key in node.metadata.labels)
     # A label that every node has another value of is the node once more.
     of_constraints = {
-        each.topology_key for each in constraints if len(values.get(each.topology_key, ())) < having[each.topology_key]
+        constraint.topology_key
+        for constraint in constraints
+        if len(values.get(constraint.topology_key, ())) < having[constraint.topology_key]
     }
     others = (of_constraints | {*called.get(_RACK, ())}) - {HOSTNAME, *first}
     return (*first, *sorted(others, key=lambda key: (len(values[key]), key)))

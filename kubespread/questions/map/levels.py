@@ -126,7 +126,7 @@ def _percent(load: Load) -> str:
 def _constraint(report: TopologyMap, levels: Levels) -> ConstraintReport | None:
     """The first over the key of the boxes."""
     key = None if levels.box is None else report.keys[levels.box]
-    return next((each for each in report.constraints if each.topology_key == key), None)
+    return next((constraint for constraint in report.constraints if constraint.topology_key == key), None)
 
 
 def _matching(constraint: ConstraintReport, value: str | None) -> int | None:

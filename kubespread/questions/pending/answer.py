@@ -126,7 +126,11 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[Stuc
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
     """Pods of the workloads that are stuck that do not even exist."""
     stuck = {workload for group in groups for workload in group.workloads}
-    return (each for each in unmade_pods(world, unmade(world)) if each.workload in stuck) if stuck else iter(())
+    return (
+        (unmade_pod for unmade_pod in unmade_pods(world, unmade(world)) if unmade_pod.workload in stuck)
+        if stuck
+        else iter(())
+    )
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:

@@ -82,11 +82,11 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 def _decisive(evaluation: Evaluation) -> str:
     """What keeps all nodes away; else what keeps most away by itself, and what is wrong with the others."""
     reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
-    if everywhere := [each for each in reasons if each.rejected.all()]:
+    if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
     selecting = selection_of(reasons)
-    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, each))) for each in reasons]
-    most = [int(np.count_nonzero(each.rejected)) for each in reasons]
+    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, reason))) for reason in reasons]
+    most = [int(np.count_nonzero(reason.rejected)) for reason in reasons]
     place = max(range(len(reasons)), key=lambda place: (alone[place], most[place], -place))
     decisive = reasons[place]
     if selecting is not None and (decisive is selecting or not alone[place]):
@@ -94,7 +94,7 @@ def _decisive(evaluation: Evaluation) -> str:
     if not alone[place]:
         every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
         return f"each node for several reasons: {_wrong(every_node, reasons, _MAX_REASONS)}"
-    others = [each for each in reasons if each is not decisive]
+    others = [reason for reason in reasons if reason is not decisive]
     if isinstance(decisive, Barring):
         return _of_constraint(decisive, others)
     return _of_nodes(decisive, others, evaluation)
@@ -106,9 +106,9 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
     failing = [each for each in everywhere if isinstance(each, Failing)]
     if any(each.words is SELECTION for each in failing):
         said.append(selected_nowhere(evaluation))
-    others = [each for each in reasons if each not in everywhere]
+    others = [reason for reason in reasons if reason not in everywhere]
     resources = [each for each in failing if _is_resource(each, evaluation)]
-    said += (_of_resource(each.words.short, others, evaluation) for each in resources)
+    said += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
     rest = [each for each in failing if each.words is not SELECTION and each not in resources]
     if rest:
         count = len(evaluation.cluster)
@@ -146,7 +146,7 @@ def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
 
 def _wrong(there: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
     """What is wrong with nodes, most of them first."""
-    counts = [(int(np.count_nonzero(nodes & there)), said) for each in others for nodes, said in _adjectives(each)]
+    counts = [(int(np.count_nonzero(nodes & there)), said) for other in others for nodes, said in _adjectives(other)]
     listed = [f"{count} {said(count)}" for count, said in sorted(counts, key=lambda pair: -pair[0]) if count]
     return ", ".join(listed[:most])
 
@@ -188,7 +188,7 @@ def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Eva
     and where there would be enough; the largest on any where something else rejects them all.
     """
     is_open = ~np.logical_or.reduce(
-        [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(each.rejected for each in others)]
+        [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
     )
     left, asked = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
     needs = rounded(canonical(resource, asked), up=True)
@@ -216,7 +216,7 @@ def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason])
 
 def _state(evaluation: Evaluation, node: int, others: Sequence[BarringReason]) -> str:
     return ", ".join(
-        each.complaint(node) if isinstance(each, Barring) else in_brief(evaluation, each.words, node)
-        for each in others
-        if each.rejected[node]
+        other.complaint(node) if isinstance(other, Barring) else in_brief(evaluation, other.words, node)
+        for other in others
+        if other.rejected[node]
     )

@@ -149,8 +149,11 @@ def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
     if not isinstance(obj, Deployment) or name is None or candidate.template is None:
         return wanted
     known = world.rollouts.get(name) or rollout_of_cluster(world, name)
-    templates = [without_hash(each.spec.template) for each in known.replica_sets]
-    same = next((each for each in templates if each is not None and scheduled_alike(each, candidate.template)), None)
+    templates = [without_hash(replica_set.spec.template) for replica_set in known.replica_sets]
+    same = next(
+        (template for template in templates if template is not None and scheduled_alike(template, candidate.template)),
+        None,
+    )
     if same is None:
         return wanted
     return replace(wanted, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))

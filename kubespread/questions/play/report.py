@@ -72,7 +72,9 @@ class StepReport(Report, frozen=True):
     @property
     def is_blocked(self) -> bool:
         """Whether it did not do all that it was to."""
-        is_stuck = not all([*(each.complete for each in self.rollouts), *(each.complete for each in self.upgrades)])
+        is_stuck = not all(
+            [*(rollout.complete for rollout in self.rollouts), *(upgrade.complete for upgrade in self.upgrades)]
+        )
         return self.failed is not None or bool(self.happened.blocked) or is_stuck
 
     @property
@@ -85,9 +87,11 @@ class StepReport(Report, frozen=True):
         played = [self, *others]
         return msgspec.structs.replace(
             self,
-            happened=self.happened.dealt([each.happened for each in others]),
+            happened=self.happened.dealt([other.happened for other in others]),
             rollouts=tuple(
-                rollout.dealt([same for each in others for same in each.rollouts if same.workload == rollout.workload])
+                rollout.dealt(
+                    [same for other in others for same in other.rollouts if same.workload == rollout.workload]
+                )
                 for rollout in self.rollouts
             ),
             pending_dealt=Dealt.of(each.pending for each in played),
@@ -162,9 +166,9 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
             raise UsageError("--fail-on nothing does not go with another --fail-on")
         said = {"pending": self.lacking, "blocked": self.not_done}
         return [
-            f"--fail-on {each}: {', '.join([*said[each], *self.chances])}"
-            for each in dict.fromkeys(fail_on)
-            if each != "nothing" and (said[each] or self.chances)
+            f"--fail-on {key}: {', '.join([*said[key], *self.chances])}"
+            for key in dict.fromkeys(fail_on)
+            if key != "nothing" and (said[key] or self.chances)
         ]
 
     @property
@@ -175,7 +179,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     def dealt(self, others: Sequence[PlayReport]) -> PlayReport:
         """The same answer, with what became of it in other deals."""
         played = [self, *others]
-        steps = zip(self.steps, *(each.steps for each in others), strict=True)
+        steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return msgspec.structs.replace(
             self,
             steps=tuple(own.dealt(same) for own, *same in steps),

@@ -85,10 +85,10 @@ def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
     the workload that is asked about where there is one, else of those whose pods the step moved.
     """
     found = [
-        _WorstSkew(each.workload.name, change)
-        for each in step.happened.workloads
-        if (each.is_moved if report.workload is None else each.workload == report.workload)
-        for change in each.skew
+        _WorstSkew(workload.workload.name, change)
+        for workload in step.happened.workloads
+        if (workload.is_moved if report.workload is None else workload.workload == report.workload)
+        for change in workload.skew
     ]
     return max(
         found,
@@ -121,7 +121,7 @@ def _newly_lacking(report: PlayReport) -> Iterator[tuple[StepReport, list[_Lacki
 def _unmade(happened: Happened) -> list[_Lacking]:
     """The workloads that lack pods which do not exist."""
     kinds = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
-    return [_Lacking(each.workload, each.count, what, each.message) for what, rows in kinds.items() for each in rows]
+    return [_Lacking(row.workload, row.count, what, row.message) for what, rows in kinds.items() for row in rows]
 
 
 def _autoscaling_sentence(report: AutoscalingReport) -> str:
@@ -163,7 +163,7 @@ def _skew(worst: _WorstSkew | None) -> str:
 
 def _went_wrong_first(row: _Row) -> str | None:
     step, _ = row
-    wedged = (each.wedged_on for each in step.rollouts if each.wedged_on is not None)
+    wedged = (rollout.wedged_on for rollout in step.rollouts if rollout.wedged_on is not None)
     blocked = (f"{each.message} {each.cause}".strip() for each in step.happened.blocked)
     pending = (each.message for each in step.happened.pending)
     lacking = (each.message for each in _unmade(step.happened))
@@ -271,7 +271,7 @@ def view(report: PlayReport) -> View:
             ),
             Sheet(
                 title="Rollouts", columns=_ROLLOUT, readers=Readers.PAGES,
-                rows=[(step.number, each) for step in report.steps for each in step.rollouts],
+                rows=[(step.number, rollout) for step in report.steps for rollout in step.rollouts],
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
             Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
@@ -289,7 +289,7 @@ def view(report: PlayReport) -> View:
             ),
             Sheet(
                 title="Evictions", columns=_ORDER, readers=Readers.WIDE,
-                rows=[(step.number, each) for step in report.steps for each in step.happened.evictions],
+                rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
             ),
         ],
         lines=lambda look: _lines(report, look),
@@ -421,7 +421,7 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
     widest = max((width_of(text) for text in texts), default=0)
     worst = [_worst_skew(report, step) for step in steps]
     skews = [cell(_skew(each), BAD if each is not None and each.change.is_violated else "") for each in worst]
-    wanted = max(len("SKEW"), *(width_of(each.text) for each in skews), 0)
+    wanted = max(len("SKEW"), *(width_of(skew.text) for skew in skews), 0)
     room = room_beside((number, *figures), look) - GAP
     text_width = max(_LEAST_TEXT, min(widest, room - min(wanted, max(len("SKEW"), room // 2))))
     skew_width = max(len("SKEW"), room - text_width)
@@ -429,7 +429,7 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
         number,
         Laid("STEP", [cell(cut_middle(text, text_width)) for text in texts]),
         *figures,
-        Laid("SKEW", [Cell(cut_end(each.text, skew_width), each.style) for each in skews]),
+        Laid("SKEW", [Cell(cut_end(skew.text, skew_width), skew.style) for skew in skews]),
     ]
 
 

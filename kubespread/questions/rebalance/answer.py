@@ -101,7 +101,7 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
     found_goals = goals(world, workloads, soft=asked.soft, unread=unread)
     goals_of = matching(found_goals)
     pods, staying = candidates(world, workloads, goals_of)
-    groups = together(len(found_goals), goals_of, (each.pod for each in pods))
+    groups = together(len(found_goals), goals_of, (pod.pod for pod in pods))
     start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, scene.on_progress))
     found = search(start, pods)
     after, shrinking = found.attempt, in_need(start, workloads)
@@ -113,7 +113,7 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
         selector=whose.text,
         preemption=asked.preemption,
         soft=asked.soft,
-        workloads=sum(each.kind != "Pod" for each in workloads),
+        workloads=sum(workload.kind != "Pod" for workload in workloads),
         nodes=len(world.living.nodes),
         constraints_in_force=len(found_goals),
         violated_before=start.violated,
@@ -164,16 +164,16 @@ def _placed_first(settled: Happenings) -> Iterator[str]:
 def _not_in_force(asked: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:
     if not start.aim.goals:
         others = "" if asked.soft else ": --soft asks for soft ones too"
-        is_one = sum(each.kind != "Pod" for each in workloads) == 1
+        is_one = sum(workload.kind != "Pod" for workload in workloads) == 1
         yield f"no hard constraint is in force for {'it' if is_one else 'these workloads'}{others}"
 
 
 def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
     goals_of, found = start.aim.goals_of, start.aim.goals
     uncounted = sum(
-        len(each.keys)
-        for each in pods
-        if any(found[position].domain_of(each.node) is None for position in goals_of(each.pod))
+        len(pod.keys)
+        for pod in pods
+        if any(found[position].domain_of(pod.node) is None for position in goals_of(pod.pod))
     )
     if uncounted:
         who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"

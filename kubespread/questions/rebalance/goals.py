@@ -138,14 +138,16 @@ def _constraints(
     world: World, pod: Pod, rules: SpreadRules, declared: PodConstraints, *, soft: bool
 ) -> Iterator[HardConstraint]:
     cluster = world.cluster
-    readable = [each for each in declared.constraints if each.when_unsatisfiable not in declared.problems]
+    readable = [
+        constraint for constraint in declared.constraints if constraint.when_unsatisfiable not in declared.problems
+    ]
     hard = [each for each in readable if each.is_hard]
     others = [each for each in readable if soft and not each.is_hard]
     if not (hard or others):
         return
     inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
     # Built-in soft constraints do not ask for each other's keys.
-    groups = [hard, others] if declared.strict else [hard, *([each] for each in others)]
+    groups = [hard, others] if declared.strict else [hard, *([other] for other in others)]
     for group in groups:
         yield from hard_constraints(cluster, pod, group, inclusion, rules) if group else ()
 

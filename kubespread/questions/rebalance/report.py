@@ -219,7 +219,7 @@ def _sentences(report: RebalanceReport) -> Iterator[str]:
         yield f"never evicted: {', '.join(pods)}"
     for obstacle in report.obstacles:
         tried = count_of(obstacle.tried, "eviction")
-        yield f"{', '.join(each.called for each in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
+        yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
     if report.descheduler is not None:
         yield _descheduler(report.descheduler)
 

@@ -105,7 +105,7 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
     if is_solved and len(found.moves) <= bound:
         return Found(found, bound, True)
     exact = _Exhaustive(start, pods, _trials(start, MAX_TRIALS if is_solved else _MAX_HOPELESS_TRIALS))
-    limit = len(found.moves) - 1 if is_solved else sum(len(each.keys) for each in pods)
+    limit = len(found.moves) - 1 if is_solved else sum(len(pod.keys) for pod in pods)
     shorter = exact.found(bound, limit)
     if shorter is not None:
         return Found(shorter, len(shorter.moves), True)
@@ -251,9 +251,9 @@ class _Exhaustive:
 def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
     """Those that count for a goal, by the place of its group."""
     found: dict[int, list[Candidates]] = {}
-    for each in pods:
-        for position in attempt.aim.goals_of(each.pod)[:1]:
-            found.setdefault(attempt.aim.group_of[position], []).append(each)
+    for pod in pods:
+        for position in attempt.aim.goals_of(pod.pod)[:1]:
+            found.setdefault(attempt.aim.group_of[position], []).append(pod)
     return found
 
 

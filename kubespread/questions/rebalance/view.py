@@ -85,7 +85,9 @@ _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
 
 
 def _moved(step: EvictionStep) -> list[str]:
-    return [f"{short_key(each.topology_key)}={_domain(each.before)}>{_domain(each.after)}" for each in step.domains]
+    return [
+        f"{short_key(domain.topology_key)}={_domain(domain.before)}>{_domain(domain.after)}" for domain in step.domains
+    ]
 
 
 def _domain(value: str | None) -> str:
@@ -201,7 +203,7 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
     # The node's own name says already what its hostname is.
     moves = [_moves(key, steps) for key in keys if short_key(key) != _HOSTNAME]
     waits = [Cell(step.waits_for or "") for step in steps]
-    others = [*moves, *([Laid("WAITS FOR", waits)] if any(each.text for each in waits) else ())]
+    others = [*moves, *([Laid("WAITS FOR", waits)] if any(wait.text for wait in waits) else ())]
     number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
     room = room_beside((number, *others), look) - 3 * GAP
     names = (
@@ -229,9 +231,9 @@ def _shared(widths: Sequence[int], room: int) -> list[int]:
 def _moves(key: str, steps: Sequence[EvictionStep]) -> Laid:
     cells = []
     for step in steps:
-        change = next((each for each in step.domains if each.topology_key == key), None)
+        change = next((domain for domain in step.domains if domain.topology_key == key), None)
         domains = () if change is None else (change.before, change.after)
-        cells.append(cell(" → ".join("none" if each is None else cut_middle(each, 14) for each in domains)))
+        cells.append(cell(" → ".join("none" if domain is None else cut_middle(domain, 14) for domain in domains)))
     return Laid(short_key(key).upper(), cells)
 
 
@@ -265,7 +267,7 @@ def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 
 def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
-    workloads = some_of([each.called for each in constraint.workloads], _MAX_WORKLOADS)
+    workloads = some_of([workload.called for workload in constraint.workloads], _MAX_WORKLOADS)
     default = "" if constraint.source == "pod" else f"  {constraint.source} default"
     return [
         [

@@ -79,7 +79,7 @@ def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
 
 def options(change: Change) -> tuple[str, ...]:
     """What reproduces it on the command line."""
-    return (*(f"--set {each}" for each in change.settings), *map(_option, change.edits))
+    return (*(f"--set {setting}" for setting in change.settings), *map(_option, change.edits))
 
 
 def _option(edit: Edit) -> str:

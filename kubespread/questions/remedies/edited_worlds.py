@@ -111,7 +111,9 @@ class EditedWorlds:
 
     def consequences(self, edited: Edited) -> tuple[str, ...]:
         """What becomes of others that would not without the edits."""
-        return tuple(each for each in edited.consequences if each not in self._left_alone.consequences)
+        return tuple(
+            consequence for consequence in edited.consequences if consequence not in self._left_alone.consequences
+        )
 
     def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> tuple[str, ...]:
         """What others lose by it: those that wait then and would not without it, and those that are gone."""

@@ -92,7 +92,7 @@ class Stuck:
 
     def _key_of(self, place: int) -> str:
         """The topology key, short where that is clear; the position where two constraints share one."""
-        keys = [each.topology_key for each in self.pod.spec.topology_spread_constraints]
+        keys = [constraint.topology_key for constraint in self.pod.spec.topology_spread_constraints]
         key = keys[place]
         short = SHORT.get(key, key)
         if keys.count(key) > 1:

@@ -82,10 +82,10 @@ def taints_policy_hints(
 def _honoring(pod: Pod, keys: Collection[str]) -> Pod:
     """The pod with the policy set on its hard constraints over ``keys``; there is one at most for each."""
     constraints = [
-        msgspec.structs.replace(each, node_taints_policy=_HONOR)
-        if each.topology_key in keys and each.when_unsatisfiable == DO_NOT_SCHEDULE
-        else each
-        for each in pod.spec.topology_spread_constraints
+        msgspec.structs.replace(constraint, node_taints_policy=_HONOR)
+        if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE
+        else constraint
+        for constraint in pod.spec.topology_spread_constraints
     ]
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, topology_spread_constraints=constraints))
 

@@ -325,9 +325,9 @@ def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     found: dict[str, list[Pod]] = {}
     for pod in pods:
         keys = (
-            each.topology_key
-            for each in pod.spec.topology_spread_constraints
-            if each.when_unsatisfiable == DO_NOT_SCHEDULE
+            constraint.topology_key
+            for constraint in pod.spec.topology_spread_constraints
+            if constraint.when_unsatisfiable == DO_NOT_SCHEDULE
         )
         for key in dict.fromkeys(keys):
             found.setdefault(key, []).append(pod)
@@ -401,7 +401,7 @@ def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str,
     """
     pods: dict[WorkloadName, Pod] = {}
     for pod in placed:
-        if any(each.when_unsatisfiable == DO_NOT_SCHEDULE for each in pod.spec.topology_spread_constraints):
+        if any(constraint.when_unsatisfiable == DO_NOT_SCHEDULE for constraint in pod.spec.topology_spread_constraints):
             pods[workload_of(world, pod)] = pod
     return tuple(_said(world, before, sorted(pods.items(), key=lambda each: in_order(each[0]))))
 

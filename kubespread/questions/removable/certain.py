@@ -158,7 +158,7 @@ class Certain:
         """0 where the pod may leave a constraint violated wherever it goes."""
         cluster = self._without(node).after(Change(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
-        state = next(each for each in prepared.filter_states if isinstance(each, SpreadState))
+        state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
         if any(_is_uneven(each) for each in state.hard):
             return 0
         return int(np.count_nonzero(Placing(prepared).feasible()))

@@ -72,8 +72,8 @@ def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
 
 
 def _not_made(world: World, missing: Missing) -> Iterator[Hold]:
-    for each in unmade_pods(world, missing.newly_unmade(world)):
-        yield Hold(cause="notMade", detail=each.message, pods=(each.workload,))
+    for unmade_pod in unmade_pods(world, missing.newly_unmade(world)):
+        yield Hold(cause="notMade", detail=unmade_pod.message, pods=(unmade_pod.workload,))
 
 
 def _pushed_away(world: World) -> Iterator[Hold]:

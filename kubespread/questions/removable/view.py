@@ -131,7 +131,7 @@ def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
     said: dict[str, list[str]] = {}
     for row in rows:
         held = (_sentence(hold, names_protected=False) for hold in row.held)
-        for text in (*held, *(f"goes, and {each}" for each in _consequences(row))):
+        for text in (*held, *(f"goes, and {consequence}" for consequence in _consequences(row))):
             said.setdefault(escaped(text), []).append(escaped(row.node))
     ordered = sorted(said.items(), key=lambda item: -len(item[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]

@@ -103,7 +103,7 @@ def _groups(report: AutoscalingReport) -> str:
 
 def _by_pool(report: AutoscalingReport, said: Iterable[tuple[str, str]]) -> str:
     """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
-    groups, pools = {each.group: each for each in report.groups}, dict[str, list[tuple[str, str]]]()
+    groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
     for name, text in said:
         pools.setdefault(groups[name].pool, []).append((name, text))
     phrases = (
@@ -116,7 +116,7 @@ def _by_pool(report: AutoscalingReport, said: Iterable[tuple[str, str]]) -> str:
 
 def _enough(report: AutoscalingReport) -> Iterator[str]:
     if report.least is not None:
-        which = _by_pool(report, ((each.group, f" {len(each.nodes):,}") for each in report.least.groups))
+        which = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
         yield f"{bound}: {least.total:,}, {which}"

@@ -58,7 +58,9 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
 
 def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
     """What was asked for; that all nodes are scored is said of each workload in full."""
-    sampled = next((each for each in reports if each.sampling is not None and each.sampling.start is not None), None)
+    sampled = next(
+        (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
+    )
     if sampled is not None and (said := sampling_sentence(sampled)) is not None:
         yield [cell(said, DIM)]
 
@@ -110,7 +112,7 @@ def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
         if any(counts)
     )
     survivors = [Cell(_survivors(report)) for report in reports]
-    survive = [Column(_SURVIVE, survivors, is_number=True)] if any(each.text for each in survivors) else []
+    survive = [Column(_SURVIVE, survivors, is_number=True)] if any(survivor.text for survivor in survivors) else []
     lettered, plain = (
         Column("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
     )

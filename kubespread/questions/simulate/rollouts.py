@@ -108,7 +108,7 @@ def _rolled_out(
     wanted = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
     report, *others = (apply_workload(dealt, wanted) for dealt in _deals(world, begun, deals))
     assert report is not None
-    report = report.dealt([each for each in others if each is not None]) if others else report
+    report = report.dealt([other for other in others if other is not None]) if others else report
     rollout = world.rollouts[candidate.workload]
     replica_set = new_replica_set(rollout.deployment, rollout.replica_sets)
     own = None if replica_set is None else name_of(replica_set)

@@ -126,7 +126,9 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
         sheets_of=lambda: [*_sheets(reports)],
         names=[
-            (f"{report.pod.namespace}/{each.pod}", each.node) for report in reports for each in report.placements
+            (f"{report.pod.namespace}/{placement.pod}", placement.node)
+            for report in reports
+            for placement in report.placements
         ],
         nodes=_nodes(reports),
         before=_before(reports),
@@ -165,7 +167,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     yield Sheet(
         title="Nodes of what is not spread over domains", columns=[*_WHOSE, *_NODE], readers=Readers.COLUMNS,
         rows=[
-            (report, *each) for report in reports if not any(report.distribution) for each in report.per_node.items()
+            (report, *item) for report in reports if not any(report.distribution) for item in report.per_node.items()
         ],
     )  # fmt: skip
     yield Sheet(
@@ -197,7 +199,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     yield Sheet(
         title="Placements", columns=[*_WHOSE, *_PLACEMENT], is_answer=True, is_detail=True,
         readers=Readers.SPREADSHEET | Readers.PAGES,
-        rows=[(report, each) for report in reports for each in report.placements],
+        rows=[(report, placement) for report in reports for placement in report.placements],
     )  # fmt: skip
     # A page says first how many of each are placed.
     yield replace(preempted, readers=Readers.PAGES)
@@ -270,7 +272,7 @@ def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
 
 
 def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[Frame]:
-    moves = [(report, each) for report in reports for each in report.placements]
+    moves = [(report, placement) for report in reports for placement in report.placements]
     together = max(1, -(-len(moves) // _MAX_FRAMES))
     for start in range(0, len(moves), together):
         some = moves[start : start + together]

@@ -87,9 +87,9 @@ def answer(asked: Survive, scene: Scene) -> SurviveReport:
 
 def _failures(asked: Survive, report: SurviveReport) -> Iterator[str]:
     """What ``fail_on`` names and some loss does: what the worst of them does."""
-    for each in dict.fromkeys(asked.fail_on):
-        if (said := report.worst(None if each == "any" else each)) is not None:
-            yield f"--fail-on {each}: {said}"
+    for key in dict.fromkeys(asked.fail_on):
+        if (said := report.worst(None if key == "any" else key)) is not None:
+            yield f"--fail-on {key}: {said}"
 
 
 def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Domain]:

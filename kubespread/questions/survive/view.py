@@ -89,7 +89,7 @@ def view(report: SurviveReport) -> View:
             ),
             Sheet(
                 title="Evictions", columns=_ORDER, readers=Readers.WIDE,
-                rows=[(loss, each) for loss in report.losses for each in loss.evictions],
+                rows=[(loss, eviction) for loss in report.losses for eviction in loss.evictions],
             ),
         ],
         lines=lambda look: _lines(report, look),

@@ -21,13 +21,16 @@ def counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]
 def declares_alike(other: Subject, declared: Declared) -> bool:
     """Whether pods of ``other`` are bound by a constraint of the same terms, whatever it selects."""
     terms = _terms(declared.written)
-    return any(_terms(each) == terms for each in other.pod.spec.topology_spread_constraints)
+    return any(_terms(constraint) == terms for constraint in other.pod.spec.topology_spread_constraints)
 
 
 def over_the_same(other: Subject, declared: Declared) -> TopologySpreadConstraint | None:
     """The first constraint of ``other`` over the same topology key."""
     key = declared.constraint.topology_key
-    return next((each for each in other.pod.spec.topology_spread_constraints if each.topology_key == key), None)
+    return next(
+        (constraint for constraint in other.pod.spec.topology_spread_constraints if constraint.topology_key == key),
+        None,
+    )
 
 
 def _terms(constraint: TopologySpreadConstraint) -> tuple[object, ...]:

@@ -77,7 +77,11 @@ def _groups(
 
 def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
     template, name = pool.spec.template, pool.metadata.name
-    allowed = {each.key: each.values for each in template.spec.requirements if each.operator == "In" and each.values}
+    allowed = {
+        requirement.key: requirement.values
+        for requirement in template.spec.requirements
+        if requirement.operator == "In" and requirement.values
+    }
     asked = _asked(pod)
     chosen = {
         label: next((value for value in values if value in asked.get(label, ())), values[0])
@@ -93,9 +97,9 @@ def _asked(pod: Pod) -> Mapping[str, Sequence[str]]:
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     for term in required.node_selector_terms if required is not None else ():
-        for each in term.match_expressions:
-            if each.operator == "In":
-                asked.setdefault(each.key, []).extend(each.values)
+        for expression in term.match_expressions:
+            if expression.operator == "In":
+                asked.setdefault(expression.key, []).extend(expression.values)
     return asked
 
 

@@ -106,7 +106,7 @@ def _revision(deployment: Deployment, pod: Pod, revision: str) -> Wanted:
 def _pod_of(pod: Pod, revision: str) -> Pod:
     """The pod with the hash of ``revision`` for its own, which the API server may have merged into its selectors."""
     labels = {**pod.metadata.labels, TEMPLATE_HASH: revision}
-    constraints = [_counting(each, revision) for each in pod.spec.topology_spread_constraints]
+    constraints = [_counting(constraint, revision) for constraint in pod.spec.topology_spread_constraints]
     return replace(
         pod,
         metadata=replace(pod.metadata, labels=labels),
@@ -119,7 +119,8 @@ def _counting(constraint: TopologySpreadConstraint, revision: str) -> TopologySp
     if TEMPLATE_HASH not in constraint.match_label_keys or selector is None:
         return constraint
     merged = [
-        replace(each, values=[revision]) if each.key == TEMPLATE_HASH else each for each in selector.match_expressions
+        replace(expression, values=[revision]) if expression.key == TEMPLATE_HASH else expression
+        for expression in selector.match_expressions
     ]
     return replace(constraint, label_selector=replace(selector, match_expressions=merged))
 

@@ -31,7 +31,7 @@ def rule_called(text: str) -> AnyRule:
 
 def silenced_codes(*annotations: Mapping[str, str]) -> tuple[str, ...]:
     """What the annotation ``kubespread.dev/ignore`` names, on the workload or on its pod template."""
-    return tuple(code for each in annotations for code in _split([each.get(CHECK_IGNORE, "")]))
+    return tuple(code for annotation in annotations for code in _split([annotation.get(CHECK_IGNORE, "")]))
 
 
 def is_silenced(code: str, by: Iterable[str]) -> bool:

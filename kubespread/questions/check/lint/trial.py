@@ -193,7 +193,7 @@ class Trial:
             self._entry(self._stored(change).change, self.subject.replicas),
         ]
         outcomes = place(cluster, entries, first_in_heap)
-        return [_of(each, cluster) for each in outcomes]
+        return [_of(outcome, cluster) for outcome in outcomes]
 
     def on(self, cluster: Cluster, subject: Subject) -> Trial:
         """The same workload with the pods it has on another cluster, among the same objects."""
@@ -241,7 +241,7 @@ class Trial:
 
         def claiming() -> Iterator[Replica]:
             assert claimants is not None
-            return (dataclasses.replace(each, pod=change(each.pod)) for each in claimants())
+            return (dataclasses.replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
 
         return Entry(
             change(subject.pod),
@@ -318,7 +318,7 @@ def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[st
     selector = node_affinity.required_during_scheduling_ignored_during_execution
     terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
     narrowed = NodeSelector(
-        [msgspec.structs.replace(each, match_expressions=[*each.match_expressions, requirement]) for each in terms]
+        [msgspec.structs.replace(term, match_expressions=[*term.match_expressions, requirement]) for term in terms]
     )
     required = msgspec.structs.replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
     spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=required))

@@ -80,4 +80,8 @@ class _PreEviction:
 
     def _namespaces(self) -> Sequence[str]:
         matches = self._args.namespace_selector.matches
-        return [each.metadata.name for each in self._view.objects.of(Namespace) if matches(each.metadata.labels)]
+        return [
+            namespace.metadata.name
+            for namespace in self._view.objects.of(Namespace)
+            if matches(namespace.metadata.labels)
+        ]

@@ -124,7 +124,9 @@ class Protections:
 
     @cached_property
     def _budgets(self) -> list[tuple[str, Selector]]:
-        return [(each.metadata.namespace, selector_of(each)) for each in self._view.objects.of(PodDisruptionBudget)]
+        return [
+            (budget.metadata.namespace, selector_of(budget)) for budget in self._view.objects.of(PodDisruptionBudget)
+        ]
 
     def _has_few_siblings(self, pod: Pod) -> bool:
         owners = pod.metadata.owner_references

@@ -63,7 +63,7 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
     for pod in cluster.running.pods if evicted else ():
         if (pod.metadata.namespace, pod.metadata.name) not in evicted:
             continue
-        budgets = [each.metadata.name for each in cluster.objects.of(PodDisruptionBudget) if protects(each, pod)]
+        budgets = [budget.metadata.name for budget in cluster.objects.of(PodDisruptionBudget) if protects(budget, pod)]
         allowed = f"budget {', '.join(budgets)} allows it" if budgets else "no budget protects it"
         theirs, mine = priority_of(pod), priority_of(stuck.pod)
         compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"

@@ -123,5 +123,5 @@ def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:
 def _shape(node: Node) -> Hashable:
     """What a copy of the node takes over."""
     labels = tuple(sorted((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME))
-    taints = tuple((each.key, each.value, each.effect) for each in node.spec.taints if not is_state_taint(each))
+    taints = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints if not is_state_taint(taint))
     return labels, taints, node.spec.unschedulable, tuple(sorted(map(str, node.status.allocatable.items())))

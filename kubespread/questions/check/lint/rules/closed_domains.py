@@ -139,7 +139,7 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
     """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
     ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
     """
-    honorable = [each for each in others if each.policies]
+    honorable = [other for other in others if other.policies]
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
         changed = {
             each.declared: {**dict.fromkeys(each.policies, "Honor"), **(each.too_many if lowers else {})}
@@ -148,7 +148,7 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
         yield _told(changed), _changing(changed), _settings(changed)
     key = closed.declared.constraint.topology_key
     affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
-    lowered = {each.declared: each.too_many for each in others if each.too_many}
+    lowered = {other.declared: other.too_many for other in others if other.too_many}
     yield affinity, _staying_away(key, closed.domains, {}), ()
     if lowered:
         yield f"{affinity}, and {_told(lowered)}", _staying_away(key, closed.domains, lowered), _settings(lowered)

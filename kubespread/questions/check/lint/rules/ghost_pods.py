@@ -79,7 +79,7 @@ def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
 
 def _can_be_several(case: Case) -> bool:
     subject = case.subject
-    return subject.replicas > 1 or any(each.most > 1 for each in autoscalers_of(subject.name, case.objects))
+    return subject.replicas > 1 or any(autoscaler.most > 1 for autoscaler in autoscalers_of(subject.name, case.objects))
 
 
 def _missed(case: Case, selector: Selector) -> str:

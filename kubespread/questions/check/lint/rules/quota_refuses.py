@@ -106,7 +106,11 @@ def _surge(case: Case) -> int:
 def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
     subject, template = case.subject, case.subject.template
     namespace = subject.name.namespace
-    ranges = [each.metadata.name for each in case.objects.of(LimitRange) if each.metadata.namespace == namespace]
+    ranges = [
+        limit_range.metadata.name
+        for limit_range in case.objects.of(LimitRange)
+        if limit_range.metadata.namespace == namespace
+    ]
     if not ranges or template is None or trial.placed.count:
         return
     asked = trial.mended(lambda pod: _as_written(pod, template))
