@@ -64,6 +64,17 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """Parameters of which only one can be honored, by name."""
+
+    option: str
+    others: tuple[str, ...]
+    why: str
+    unless: str = ""
+    """The parameter that both are honored beside."""
+
+
+@dataclass(frozen=True, slots=True)
 class Argument(Option):
     """A field that the command line takes by its place, and where it has ``names`` as an option too."""
 
@@ -175,6 +186,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """What is done while somebody waits."""
     outputs: ClassVar[Mapping[str, str]] = {"table": "a table", "plain": "plain columns", "csv": ""}
     """The formats of its own besides those that every report has, with what the help of ``-o`` says of them."""
+    apart: ClassVar[Sequence[Apart]] = ()
+    """Which of its parameters do not go together, those of the command line too."""
+    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What each parameter does nothing without: one of these."""
     is_watched: ClassVar[bool] = False
     """Whether ``-w`` asks it again and again."""
     may_lack_cluster: ClassVar[bool] = False

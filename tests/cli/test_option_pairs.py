@@ -24,6 +24,7 @@ from kubespread.cli.options import pairs
 from kubespread.cli.options.ordered import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
+from kubespread.questions import registry
 from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
@@ -241,6 +242,14 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     made = Recorder(kubespread.load("cluster.json"))
     made.patch(monkeypatch)
     return made
+
+
+@pytest.mark.parametrize("command", registry.QUESTIONS)
+def test_what_does_not_go_together_is_said_of_parameters_that_the_command_has(command: str) -> None:
+    asked = registry.question(command)
+    named = {name for pair in asked.apart for name in (pair.option, *pair.others, *filter(None, [pair.unless]))}
+    named |= {name for needing, needed in asked.needs.items() for name in (needing, *needed)}
+    assert named - {parameter.name for parameter in _made(command, _COMMANDS.get(command)).params} == set()
 
 
 @pytest.mark.parametrize("command", SAMPLES)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kubespread.cli.stdout import stdout_takes_tables
 from kubespread.errors import UsageError
-from kubespread.questions.question import Ending, Option, options_of
+from kubespread.questions.question import Apart, Ending, Question, options_of
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.views.formats import FORMATS, chosen_format
+from kubespread.views.formats import chosen_format
 
 _STDIN = "-"
 _RUNNING = (
@@ -20,16 +20,6 @@ _RUNNING = (
 """What says which running cluster is read, and how."""
 _SEVERAL = ("every", "selector", "all_namespaces")
 """What asks for several workloads."""
-
-
-class Apart(NamedTuple):
-    """Options of which only one can be honored, by the names of their parameters."""
-
-    option: str
-    others: tuple[str, ...]
-    why: str
-    unless: str = ""
-    """The option that both are honored beside."""
 
 
 APART = (
@@ -46,52 +36,13 @@ APART = (
     Apart("workloads", ("selector", "all_namespaces"), "both say which workloads are meant"),
     Apart("manifest", ("all_namespaces",), "both say which workloads are meant"),
     Apart("filename", ("every", "all_namespaces"), "both say which workloads are meant"),
-    Apart("request", ("filename",), "both say what the pods ask for"),
-    Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
-    Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),
-    Apart("tells_preemption", ("no_preemption",), "nobody is evicted"),
-    Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
-    Apart("ties", ("seed",), "a seed breaks ties at random"),
-    Apart("ties", ("runs",), "runs break ties at random", unless="sample"),
-    Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
-    Apart("gang", ("tells_preemption", "autoscaler", "sample"), "that is not modeled of gangs"),
     Apart("watch_interval", ("snapshot",), "files are read again when they change"),
-    Apart("node", ("by", "all_nodes"), "it alone says which nodes are shown"),
-    Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
-    Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),
-    Apart("explain", ("deals",), "one moment of one deal is explained"),
-    Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
-    Apart(
-        "then",
-        (
-            "until_full", "from_scratch", "ties", "seed", "sample", "runs", "tells_preemption", "autoscaler",
-            "node_groups",
-            "gang", "same", "require_placed", "max_skew", "min_domains", "survive", *_SEVERAL,
-        ),
-        "the steps are played for one workload, whose replicas stay where they are",
-    ),
-    Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
 )  # fmt: skip
-NEEDS = {
-    "watch_interval": "watch", "same": "gang", "node_groups": "autoscaler", "fail_on": "then",
-    "at": "explain", "map_file": "anonymize", "max_age": "live",
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "watch_interval": ("watch",), "map_file": ("anonymize",), "max_age": ("live",),
 }  # fmt: skip
-"""What does nothing without another option, where a command has that."""
-_WORKLOAD = ("workload", "filename", "kustomize")
-IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("map", "named"): _WORKLOAD,
-    ("map", "settings"): _WORKLOAD,
-    ("map", "namespace"): (*_WORKLOAD, "evict", "delete_pods", "scale"),
-}
-"""What an option of a command does nothing without: one of these, the argument first."""
-SHOWN_IN: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("explain", "by"): ("table", "wide", "plain"),
-    ("explain", "pods"): ("table", "wide", "plain", "json", "yaml"),
-    ("explain", "sort"): tuple(name for name in FORMATS if name != "name"),
-    ("explain", "all_nodes"): tuple(name for name in FORMATS if name != "name"),
-}
-"""The formats that show what an option of a command asks for, of questions that do not say so themselves."""
+"""What does nothing without one of others, where a command has that."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
@@ -142,15 +93,15 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     """What is wrong with the parameters that were typed. ``names`` are those of all parameters as they are spelled,
     ``output`` is the format that is asked for, if any.
     """
-    for one, other, why in (*_apart(typed), *_ended(command, typed)):
+    asked = question(command) if command in QUESTIONS else Question
+    for one, other, why in (*_apart((*APART, *asked.apart), typed), *_ended(asked, typed)):
         yield f"{names[one]} and {names[other]} do not go together: {why}"
-    for option, other in NEEDS.items():
-        if option in typed and other in names and other not in typed:
-            yield f"{names[option]} is for {names[other]}: add that, or leave it out"
-    for (where, option), others in IDLE.items():
-        if where == command and option in typed and not typed.keys() & {*others}:
-            yield f"{names[option]} is for a {names[others[0]]}: name one, or leave it out"
-    yield from _unshown(command, names, typed, output)
+    for option, others in {**NEEDS, **asked.needs}.items():
+        if option in typed and others[0] in names and not typed.keys() & {*others}:
+            needed = names[others[0]]
+            missing = f"{needed}: add that" if needed.startswith("-") else f"a {needed}: name one"
+            yield f"{names[option]} is for {missing}, or leave it out"
+    yield from _unshown(asked, names, typed, output)
     for text in texts_of(typed.get("settings")):
         for other in ("replicas", "until_full"):
             if text.partition("=")[0].strip() == "replicas" and other in typed:
@@ -160,37 +111,32 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
         yield f"standard input can be read only once: {readers[0]} and {readers[1]} both ask for it"
 
 
-def _apart(typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for option, others, why, unless in APART:
-        if option in typed and unless not in typed:
-            yield from ((option, other, why) for other in others if other in typed)
+def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for pair in pairs:
+        if pair.option in typed and pair.unless not in typed:
+            yield from ((pair.option, other, pair.why) for other in pair.others if other in typed)
 
 
-def _ended(command: str, typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _ended(asked: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Options that have no say in what is printed in the place of an answer."""
-    for each, _, option in _options(command):
-        if isinstance(option, Ending) and each.name in typed:
-            others = (other for other in typed if other not in (each.name, *BESIDE_ENDS))
-            yield from ((each.name, other, f"nothing but {option.prints} is printed") for other in others)
+    for field, _, option in options_of(asked):
+        if isinstance(option, Ending) and field.name in typed:
+            others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))
+            yield from ((field.name, other, f"nothing but {option.prints} is printed") for other in others)
 
 
-def _options(command: str) -> Iterable[tuple[Any, Any, Option]]:
-    """What the question says of its fields, where the command is one."""
-    return options_of(question(command)) if command in QUESTIONS else ()
-
-
-def _unshown(command: str, names: Mapping[str, str], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
+def _unshown(
+    asked: type[Question[Any]], names: Mapping[str, str], typed: Mapping[str, Any], output: str | None
+) -> Iterator[str]:
     """Options about rows and columns that the format does not have."""
-    said = {(command, each.name): option.shown_in for each, _, option in _options(command) if option.shown_in}
-    shown_in = {**SHOWN_IN, **said}
-    for option in typed:
-        formats = shown_in.get((command, option))
-        if formats is None:
+    for field, _, option in options_of(asked):
+        if not option.shown_in or field.name not in typed:
             continue
         written = chosen_format(output, is_terminal=stdout_takes_tables()).name
-        if written not in formats:
+        if written not in option.shown_in:
             by_default = ", the default in a pipe," if output is None else ""
-            yield (f"{names[option]} and -o {written}{by_default} do not go together: it is for {', '.join(formats)}")
+            formats = ", ".join(option.shown_in)
+            yield f"{names[field.name]} and -o {written}{by_default} do not go together: it is for {formats}"
 
 
 def spelled(parameter: Any) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Option, Question, Workload
+from kubespread.questions.question import Apart, Option, Question, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
@@ -33,6 +33,10 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     name = "capacity"
     summary = "Show what nodes have free, and how many pods fit."
     yes, no = "some pod fits, or none is asked about", "none fits"
+    apart = (
+        Apart("request", ("filename",), "both say what the pods ask for"),
+        Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
+    )
     outputs = {"table": "tables", "plain": "plain columns", "csv": "has a row per node"}
 
     request: Annotated[

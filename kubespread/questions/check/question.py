@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.question import Ending, ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.question import Apart, Ending, ManifestsQuestion, Namespace, Option, Workload
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
@@ -31,6 +31,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     name = "check"
     summary = "Find topology spread problems before applying manifests."
     yes, no = "no finding at the level of --fail-on", "some finding is"
+    apart = (Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),)
     doing = "checking workloads"
     outputs = {
         "table": "a list",

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Option, PodQuestion, Workload
+from kubespread.questions.question import Apart, Option, PodQuestion, Workload
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.scene import Scene
+
+
+_ROWS = ("table", "wide", "plain", "json", "yaml", "markdown", "csv")
 
 
 class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
@@ -35,6 +38,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
     yes, no = "some node fits", "none does"
+    apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
     outputs = {
         "table": "a table",
         "wide": "",
@@ -62,14 +66,22 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         Literal["node", "domain"] | None,
         Option(
             "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
-            is_for_scripts=True,
+            is_for_scripts=True, shown_in=("table", "wide", "plain"),
         ),
     ] = None  # fmt: skip
     all_nodes: Annotated[
-        bool, Option("Show every node in the table, however many there are.", is_for_scripts=True)
+        bool,
+        Option("Show every node in the table, however many there are.", is_for_scripts=True, shown_in=_ROWS),
     ] = False  # fmt: skip
-    with_pods: Annotated[bool, Option("List the matching pods of each domain.", ("--pods",))] = False
-    sort: Annotated[Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True)] = "score"
+    with_pods: Annotated[
+        bool,
+        Option(
+            "List the matching pods of each domain.", ("--pods",), shown_in=("table", "wide", "plain", "json", "yaml")
+        ),
+    ] = False
+    sort: Annotated[
+        Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True, shown_in=_ROWS)
+    ] = "score"
 
     @classmethod
     def report(cls) -> type[ExplainReport]:

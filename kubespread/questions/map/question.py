@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 
+_WORKLOAD = ("workload", "filename", "kustomize")
+
+
 class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
 
@@ -33,6 +36,11 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     name = "map"
     summary = "Draw the topology of a cluster, its load or its skew."
     yes = "the map is drawn"
+    needs = {
+        "named": _WORKLOAD,
+        "settings": _WORKLOAD,
+        "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale"),
+    }
     verdict_counts = False
     outputs = {"table": "a map", "plain": "columns", "csv": ""}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.question import Instead, Option, PlayedQuestion, Pod, Scenario
+from kubespread.questions.question import Apart, Instead, Option, PlayedQuestion, Pod, Scenario
 
 if TYPE_CHECKING:
     from kubespread.questions.play.report import PlayReport
@@ -50,6 +50,11 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     name = "play"
     summary = "Play a scenario step by step."
     yes, no = "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)"
+    apart = (
+        Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),
+        Apart("explain", ("deals",), "one moment of one deal is explained"),
+    )
+    needs = {"at": ("explain",)}
     outputs = {
         "table": "tables",
         "wide": "adds the order in which nodes that fail lose their pods",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.errors import UsageError
 from kubespread.questions.play.question import Deals, FailOn
-from kubespread.questions.question import Instead, Option, PodQuestion, Preemption, Workloads
+from kubespread.questions.question import Apart, Instead, Option, PodQuestion, Preemption, Workloads
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
@@ -46,6 +46,26 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed and requirements hold", "some are not, or a requirement fails"
+    apart = (
+        Apart("tells_preemption", ("no_preemption",), "nobody is evicted"),
+        Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
+        Apart("ties", ("seed",), "a seed breaks ties at random"),
+        Apart("ties", ("runs",), "runs break ties at random", unless="sample"),
+        Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
+        Apart("gang", ("tells_preemption", "autoscaler", "sample"), "that is not modeled of gangs"),
+        Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
+        Apart(
+            "then",
+            (
+                "until_full", "from_scratch", "ties", "seed", "sample", "runs", "tells_preemption", "autoscaler",
+                "node_groups", "gang", "same", "require_placed", "max_skew", "min_domains", "survive", "every",
+                "selector", "all_namespaces",
+            ),
+            "the steps are played for one workload, whose replicas stay where they are",
+        ),
+        Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
+    )  # fmt: skip
+    needs = {"same": ("gang",), "node_groups": ("autoscaler",), "fail_on": ("then",)}
     doing = "placing replicas"
     outputs = {
         "table": "a picture",

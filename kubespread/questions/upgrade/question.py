@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Argument, DrainingQuestion, Option
+from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
@@ -29,6 +29,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     name = "upgrade"
     summary = "Replace the nodes in a pool as budgets allow."
     yes, no = "all are replaced", "it is blocked or pods stay pending"
+    apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
 
     nodes: Annotated[
         str,
