@@ -25,7 +25,7 @@ from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
-from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.claims import Replicas, replicas_with_claims
 
 Refused = Callable[[KubespreadError], None]
@@ -107,21 +107,12 @@ def resolve(
         candidates,
         [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
-        (*source_gaps(snapshot, scheduler), *read.gaps),
+        (*scheduler.source_gaps(snapshot.origin), *read.gaps),
         lambda further: candidate(
             chosen[0], replace(surroundings, settings=(*surroundings.settings, *parse_settings(further)))
         ),
         chosen[0],
     )
-
-
-def source_gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:
-    """A kind that was not given is a gap only where the question needs it, which the planner knows."""
-    origin = snapshot.origin
-    yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
-    if scheduler.kube_version is None and SERVER_VERSION in origin.unread:
-        yield f"{origin.unread[SERVER_VERSION]}: answers are those of {scheduler.release(origin.release)}"
-    yield from scheduler.gaps(origin.release)
 
 
 def _taken(

@@ -11,7 +11,6 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
-from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import ClusterReference
 from kubespread.snapshot.snapshot import Snapshot
@@ -124,7 +123,7 @@ class Scene:
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, once each."""
-        return tuple(dict.fromkeys((*source_gaps(self.now, self.scheduler), *assumed)))
+        return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
 
 
 @dataclass(frozen=True, slots=True)

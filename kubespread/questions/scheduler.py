@@ -21,7 +21,7 @@ from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, re
 from kubespread.scheduler.profile.configuration import ConfigurationError
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
 from kubespread.scheduler.profile.profile import Profile, default_profile
-from kubespread.snapshot.snapshot import Origin
+from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -63,6 +63,13 @@ class Scheduler:
             KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
         )
         return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
+
+    def source_gaps(self, origin: Origin) -> Iterator[str]:
+        """What a snapshot of ``origin`` lacks. A kind that was not given is a gap only where a question needs it."""
+        yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
+        if self.kube_version is None and SERVER_VERSION in origin.unread:
+            yield f"{origin.unread[SERVER_VERSION]}: answers are those of {self.release(origin.release)}"
+        yield from self.gaps(origin.release)
 
     def gaps(self, server_version: str) -> Iterator[str]:
         """A cluster whose release is not among those that are modeled, or none."""

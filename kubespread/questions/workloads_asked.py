@@ -12,8 +12,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.scenario.types import Named, named
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.applying import exists
-from kubespread.world.events.editing import not_found
+from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 

@@ -48,7 +48,6 @@ from kubespread.questions.check.lint.subject import Place, Refused, Subject, now
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.resolving import source_gaps
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -105,7 +104,7 @@ class _Gatherer:
         gathered = self.gathered
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
-            gathered.gaps += source_gaps(self._snapshot, self._scheduler)
+            gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
         read = self._read(given)
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps

@@ -12,8 +12,7 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.verb import OfNodes, Verb
-from kubespread.world.events.applying import exists
-from kubespread.world.events.editing import not_found
+from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
 
 

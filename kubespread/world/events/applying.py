@@ -14,7 +14,7 @@ from kubespread.reports.rollout import RolloutReport
 from kubespread.world.events import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
 from kubespread.world.events.creating import Wanted, create, keep_as_replica_set
 from kubespread.world.events.deployments import name_of, rollout_of_cluster
-from kubespread.world.events.editing import rollout_of, scale
+from kubespread.world.events.editing import exists, rollout_of, scale
 from kubespread.world.events.jobs import bring_to_number
 from kubespread.world.events.replicas import template_of
 from kubespread.world.events.rolling_deployments import NewTemplate, roll_out
@@ -59,17 +59,6 @@ def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wante
         owner.template = states.as_template(wanted.pod)
     bring_to_number(world, name)
     world.settle()
-
-
-def exists(world: World, name: WorkloadName) -> bool:
-    """Whether the cluster has such a workload, be it that only its pods tell."""
-    workloads = world.workloads
-    known = (workloads.deployments, workloads.daemon_sets)
-    return (
-        workloads.knows(name)
-        or any(name in each for each in known)
-        or any(map(world.book.of, world.owners_below(name)))
-    )
 
 
 def rolled_back(world: World, name: WorkloadName) -> RolloutReport:

@@ -195,3 +195,14 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
             if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
         )
     world.delete(doomed, TAINTED)
+
+
+def exists(world: World, name: WorkloadName) -> bool:
+    """Whether the cluster has such a workload, be it that only its pods tell."""
+    workloads = world.workloads
+    known = (workloads.deployments, workloads.daemon_sets)
+    return (
+        workloads.knows(name)
+        or any(name in each for each in known)
+        or any(map(world.book.of, world.owners_below(name)))
+    )
