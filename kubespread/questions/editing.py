@@ -50,12 +50,12 @@ def edited(
     else:
         after = replace(after, pods=tuple(_as_listed(after.pods, snapshot.pods)))
     made = "; ".join(map(str, snapshot.edits))
-    known = snapshot.origin
-    # Nobody is to take it for the cluster as it was.
+    before = snapshot.origin
+    # It must not pass for the cluster as it was.
     origin = msgspec.structs.replace(
-        known,
-        source=f"{known.source}, after {made}" if known.source else f"after {made}",
-        gaps=tuple(dict.fromkeys((*known.gaps, *(world.assumed if has_happened else ())))),
+        before,
+        source=f"{before.source}, after {made}" if before.source else f"after {made}",
+        gaps=tuple(dict.fromkeys((*before.gaps, *(world.assumed if has_happened else ())))),
     )
     return replace(after, origin=origin), tuple(notes)
 

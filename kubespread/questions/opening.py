@@ -23,7 +23,7 @@ def load(path: str | Path, *more: str | Path) -> Snapshot:
 
     Raises SnapshotError, UsageError and ManifestError.
     """
-    paths = tuple(str(each) for each in (path, *more))
+    paths = tuple(str(part) for part in (path, *more))
     return replace(load_files(paths), files=paths)
 
 

@@ -29,21 +29,21 @@ def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Sn
         row = POD_CREATORS.get(workload.kind)
         if row is None or not row.is_kept or row.cls is Pod:
             continue
-        if (found := named(row, workload.namespace, workload.name, snapshot)) is not None:
+        if (obj := named(row, workload.namespace, workload.name, snapshot)) is not None:
             # Some of a group may have no such field.
             with suppress(UsageError):
-                changed = operations(msgspec.to_builtins(found), row, change.settings)
-                made.append(patch_command(reference(row, found), changed))
+                changed = operations(msgspec.to_builtins(obj), row, change.settings)
+                made.append(patch_command(reference(row, obj), changed))
     return (*made, *commands(change, snapshot))
 
 
 def patch_command(reference: str, changed: Sequence[Operation]) -> str:
     """What kubectl sets fields with."""
     patch = [
-        {"op": "remove", "path": each.pointer}
-        if each.removes
-        else {"op": "add", "path": each.pointer, "value": each.value}
-        for each in changed
+        {"op": "remove", "path": change.pointer}
+        if change.removes
+        else {"op": "add", "path": change.pointer, "value": change.value}
+        for change in changed
     ]
     return kubectl.patch(reference, patch)
 

@@ -128,25 +128,25 @@ class Ending(Option):
 def options_of(question: type[Question[Any]]) -> tuple[tuple[msgspec.structs.FieldInfo, Any, Option], ...]:
     """Each field of which there is something to say, with its type; what goes by its place comes first."""
     hints = get_type_hints(question, include_extras=True)
-    fields = [each for each in msgspec.structs.fields(question) if get_origin(hints[each.name]) is Annotated]
-    said = ((each, *get_args(hints[each.name])) for each in fields)
-    return tuple(sorted(said, key=lambda field: not isinstance(field[2], Argument | Workload)))
+    fields = [field for field in msgspec.structs.fields(question) if get_origin(hints[field.name]) is Annotated]
+    options = ((field, *get_args(hints[field.name])) for field in fields)
+    return tuple(sorted(options, key=lambda field: not isinstance(field[2], Argument | Workload)))
 
 
 def asks(question: type[Question[Any]]) -> Callable[[F], F]:
     """Of the library's function that asks ``question``: its docstring goes on with what is said of the fields."""
 
     def documented(function: F) -> F:
-        said = {
+        texts = {
             name: option.help
-            for each, _, option in options_of(question)
-            for name in (each.name, each.encode_name)
+            for field, _, option in options_of(question)
+            for name in (field.name, field.encode_name)
             if not option.is_for_scripts
         }
-        said["on_progress"] = "Called now and then with how far the answer is."
-        said["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
-        keywords = (name for name in inspect.signature(function).parameters if name in said)
-        listed = "\n".join(f"- ``{name}``: {said[name]}" for name in keywords)
+        texts["on_progress"] = "Called now and then with how far the answer is."
+        texts["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
+        keywords = (name for name in inspect.signature(function).parameters if name in texts)
+        listed = "\n".join(f"- ``{name}``: {texts[name]}" for name in keywords)
         function.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}\n"
         return function
 

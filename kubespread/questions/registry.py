@@ -29,8 +29,8 @@ QUESTIONS = {
 
 def question(name: str) -> type[Question[Any]]:
     """The question of a command."""
-    found: type[Question[Any]] = _part(name, "question", QUESTIONS[name])
-    return found
+    cls: type[Question[Any]] = _part(name, "question", QUESTIONS[name])
+    return cls
 
 
 def function(name: str) -> Any:

@@ -74,7 +74,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.release)
-    snapshot, said = edited(snapshot, scheduler, choosing.namespace, preempts=preempts)
+    snapshot, edit_notes = edited(snapshot, scheduler, choosing.namespace, preempts=preempts)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)
@@ -91,7 +91,7 @@ def resolve(
             made = replace(made, notes=(*namespace_notes(snapshot, made.pod.metadata.namespace), *made.notes))
         else:
             made = from_cluster(source, snapshot, surroundings)
-        notes_of_all = (*said, *read.notes, *notes)
+        notes_of_all = (*edit_notes, *read.notes, *notes)
         return replace(made, notes=(*notes_of_all, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)
@@ -147,18 +147,18 @@ def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
     return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
 
 
-def reviser(asked: Resolved) -> Revise:
+def reviser(resolved: Resolved) -> Revise:
     """Makes the first of the candidates again; what was made once is kept."""
-    known: dict[tuple[str, ...], Revised | None] = {(): _revised(asked.candidates[0])}
+    revisions: dict[tuple[str, ...], Revised | None] = {(): _revised(resolved.candidates[0])}
 
     def revise(settings: Sequence[str]) -> Revised | None:
         key = tuple(settings)
-        if key not in known:
+        if key not in revisions:
             try:
-                known[key] = _revised(asked.revised(settings))
+                revisions[key] = _revised(resolved.revised(settings))
             except (ManifestError, UsageError):
-                known[key] = None
-        return known[key]
+                revisions[key] = None
+        return revisions[key]
 
     return revise
 

@@ -37,8 +37,8 @@ def requested(cluster: Cluster, name: str) -> Counts:
 
 def free(cluster: Cluster, name: str) -> Counts:
     """What is left on each node, 0 where more is asked for than there is."""
-    left: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
-    return left
+    available: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
+    return available
 
 
 def asking_for(pod: Pod, requests: Mapping[str, int]) -> Pod:

@@ -80,8 +80,8 @@ class Scene:
 
     @cached_property
     def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
-        asked = self.question
-        return edited(self.snapshot, self.scheduler, asked.names_in, preempts=asked.makes_room)
+        question = self.question
+        return edited(self.snapshot, self.scheduler, question.names_in, preempts=question.makes_room)
 
     @property
     def now(self) -> Snapshot:
@@ -101,7 +101,7 @@ class Scene:
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
-    def settled(self, asked: WorkloadsAsked | None, before: str) -> Settled:
+    def settled(self, workloads: WorkloadsAsked | None, before: str) -> Settled:
         """The world once its controllers and kube-scheduler are done with what it was found in the middle of, judged
         before anything happens; ``before`` says what that is.
         """
@@ -109,17 +109,17 @@ class Scene:
         from kubespread.world.reporting.under_way import judged_as_it_stands
 
         world = self.world
-        is_asked: Callable[[WorkloadName], bool] | None = asked.those_in(world) if asked is not None else None
+        is_asked: Callable[[WorkloadName], bool] | None = workloads.those_in(world) if workloads is not None else None
         under_way = judged_as_it_stands(world) if is_asked is None else judged_as_it_stands(world, is_asked)
         waited = settled(world)
         return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
 
     def counted(self, items: Sequence[Item]) -> Iterator[Item]:
         """``items``, before each of which is told how many were looked at."""
-        for number, each in enumerate(items):
+        for number, item in enumerate(items):
             if self.on_progress is not None:
                 self.on_progress(number)
-            yield each
+            yield item
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, once each."""
@@ -145,8 +145,8 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
     were = "was" if len(waited) == 1 else "were"
     victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
-    said = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
-    return (f"{said}; to wait again is not held against it",)
+    text = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
+    return (f"{text}; to wait again is not held against it",)
 
 
 def ask(

@@ -101,15 +101,15 @@ class Scheduler:
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
-        wanted = self.profile or scheduler_name
+        name = self.profile or scheduler_name
         profiles = (
             (default_profile(version),) if self.config is None else _profiles(*_config_text(str(self.config)), version)
         )
         for profile in profiles:
-            if profile.scheduler_name == wanted:
+            if profile.scheduler_name == name:
                 return profile
-        known = ", ".join(profile.scheduler_name for profile in profiles)
-        raise UsageError(f'profile not found for scheduler name "{wanted}"; profiles: {known}')
+        names = ", ".join(profile.scheduler_name for profile in profiles)
+        raise UsageError(f'profile not found for scheduler name "{name}"; profiles: {names}')
 
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
         """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
@@ -123,11 +123,13 @@ class Scheduler:
 def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
     """Those of a configuration, made once for as long as its text stays the same."""
     try:
-        found = read_documents(text)
-        if len(found) != 1:
-            raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
+        documents = read_documents(text)
+        if len(documents) != 1:
+            raise ManifestError(
+                file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(documents)} documents")]
+            )
         is_json = text.lstrip().startswith(b"{")
-        return load_profiles(found[0] if is_json else with_sorted_keys(found[0]), version)
+        return load_profiles(documents[0] if is_json else with_sorted_keys(documents[0]), version)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:
@@ -149,13 +151,13 @@ def _stdin_text() -> bytes:
     return read_text_bytes(STDIN, MAX_MANIFEST_BYTES)
 
 
-def _config_text(given: str) -> tuple[str, bytes]:
+def _config_text(text: str) -> tuple[str, bytes]:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     try:
-        if "\n" in given or given.lstrip().startswith("{"):
-            return _CONFIG_TEXT, text_bytes(os.fsencode(given), MAX_MANIFEST_BYTES)
-        return display_name(given), _stdin_text() if given == STDIN else read_text_bytes(given, MAX_MANIFEST_BYTES)
+        if "\n" in text or text.lstrip().startswith("{"):
+            return _CONFIG_TEXT, text_bytes(os.fsencode(text), MAX_MANIFEST_BYTES)
+        return display_name(text), _stdin_text() if text == STDIN else read_text_bytes(text, MAX_MANIFEST_BYTES)
     except OSError as error:
-        raise ManifestError(given, [Fault(error.strerror or str(error))]) from error
+        raise ManifestError(text, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
-        raise ManifestError(given, [error.fault]) from error
+        raise ManifestError(text, [error.fault]) from error

@@ -38,15 +38,15 @@ class WorkloadsAsked:
             selector = parse_selector(text)
         except SelectorError as error:
             raise UsageError(f"invalid selector {text!r}: {error}") from error
-        each = [names] if isinstance(names, str) else names
-        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(each))))
+        listed = [names] if isinstance(names, str) else names
+        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(listed))))
 
     def named_in(self, world: World, namespace: str) -> list[WorkloadName]:
         """Those that are named, a ReplicaSet of a Deployment as that; ``namespace`` is that of names without one.
 
         Raises UsageError, a line for each that is not there.
         """
-        names = [each.within(namespace) for each in self.names]
+        names = [name.within(namespace) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
@@ -85,10 +85,10 @@ def _above(world: World, name: WorkloadName) -> WorkloadName:
 
 def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
     """The labels of all workloads, pods by themselves among them."""
-    found: dict[WorkloadName, Mapping[str, str]] = {}
+    selectors: dict[WorkloadName, Mapping[str, str]] = {}
     for pod in world.book:
-        found.setdefault(workload_of(world, pod), pod.metadata.labels)
+        selectors.setdefault(workload_of(world, pod), pod.metadata.labels)
     for row in POD_CREATORS.values():
         for obj in world.workloads.objects.of(row.cls):
-            found[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
-    return found
+            selectors[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
+    return selectors

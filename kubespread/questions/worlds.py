@@ -91,11 +91,11 @@ def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
 
 def _time(snapshot: Snapshot) -> datetime.datetime:
     """When the cluster was read; else when the last of its pods came to be, so that none is of the future."""
-    known = instant(snapshot.origin.time)
-    if known is not None:
-        return known
+    recorded = instant(snapshot.origin.time)
+    if recorded is not None:
+        return recorded
     times = (time for pod in snapshot.pods for time in _times(pod))
-    return max((found for text in times if (found := instant(text)) is not None), default=_LONG_AGO)
+    return max((moment for text in times if (moment := instant(text)) is not None), default=_LONG_AGO)
 
 
 def _times(pod: Pod) -> Iterable[str]:
@@ -114,12 +114,12 @@ def objects_now(world: World) -> ClusterObjects:
         for replica_set in objects.of(ReplicaSet)
         if world.watchers.get(name_of(replica_set)) is not None and name_of(replica_set) not in set(_of_rollouts(world))
     }
-    left = (replica_set for replica_set in objects.of(ReplicaSet) if name_of(replica_set) not in gone)
+    remaining = (replica_set for replica_set in objects.of(ReplicaSet) if name_of(replica_set) not in gone)
     return (
         objects.with_all(
             Deployment, (deployments.get(name_of(deployment), deployment) for deployment in objects.of(Deployment))
         )
-        .with_all(ReplicaSet, (_resized(world, each) for each in left))
+        .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
         .with_all(
             ReplicationController, (_resized(world, controller) for controller in objects.of(ReplicationController))
         )

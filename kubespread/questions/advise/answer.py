@@ -43,48 +43,50 @@ def advise(
     Each is found by making it and asking the engine again. Combinations are looked for only where no single change
     suffices. Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Advise(
+    question = Advise(
         pods=tuple(given_pods(pod)), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
         template_path=template_path, settings=tuple(set), preemption=preemption,
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler)
+    return ask(snapshot, question, scheduler)
 
 
-def answer(asked: Advise, scene: Scene) -> AdviseReport:
+def answer(question: Advise, scene: Scene) -> AdviseReport:
     """Of one pod, or of as many replicas as are asked about."""
-    scheduler, preempts = scene.scheduler, asked.preemption
-    pods = [read_once(pod, asked.template_path) for pod in asked.pods]
-    resolved = resolve(scene.snapshot, pods, scheduler, asked.choosing, settings=asked.settings, preempts=preempts)
-    candidate, replicas = resolved.candidates[0], asked.replicas
+    scheduler, preempts = scene.scheduler, question.preemption
+    pods = [read_once(pod, question.template_path) for pod in question.pods]
+    resolved = resolve(
+        scene.snapshot, pods, scheduler, question.choosing, settings=question.settings, preempts=preempts
+    )
+    candidate, replicas = resolved.candidates[0], question.replicas
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
         advised = _of_one_pod(resolved, scheduler, preempts=preempts)
     else:
         placing = Simulate(
-            pods=tuple(pods), replicas=replicas, named=asked.named, namespace=asked.namespace,
-            recursive=asked.recursive, template_path=asked.template_path, settings=asked.settings,
+            pods=tuple(pods), replicas=replicas, named=question.named, namespace=question.namespace,
+            recursive=question.recursive, template_path=question.template_path, settings=question.settings,
             preemption=preempts, deals=1,
         )  # fmt: skip
         assumed = resolved.cluster.assumed
         advised = advise_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
-    report = with_patches(advised, resolved, asked.settings, asked.named)
+    report = with_patches(advised, resolved, question.settings, question.named)
     return structs.replace(
         report, cluster=scene.source, gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *report.gaps)))
     )
 
 
-def _of_one_pod(asked: Resolved, scheduler: Scheduler, *, preempts: bool) -> Advised:
-    candidate, profile = asked.candidates[0], asked.profiles[0]
+def _of_one_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Advised:
+    candidate, profile = resolved.candidates[0], resolved.profiles[0]
     plugins = framework(profile)
     worlds = EditedWorlds(
-        lambda: world_of(asked.snapshot, scheduler, preempts=preempts, assumed=asked.cluster.assumed),
+        lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=resolved.cluster.assumed),
         candidate.pod.metadata.namespace,
     )
-    asker = OnePod(candidate.pod, asked.cluster, plugins, reviser(asked), worlds, preempts)
-    advised = advise_pod(asked.cluster, candidate.pod, plugins, profile, asker)
+    asker = OnePod(candidate.pod, resolved.cluster, plugins, reviser(resolved), worlds, preempts)
+    advised = advise_pod(resolved.cluster, candidate.pod, plugins, profile, asker)
     workload = candidate.workload
     return replace(
         advised,

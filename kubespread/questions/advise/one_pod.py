@@ -77,13 +77,13 @@ def blank(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile) -> A
 
 def advised(report: AdviseReport, stuck: Stuck, asker: Asker) -> Advised:
     """The report with all that was tried."""
-    found, changes = advice(stuck, FAMILIES, asker)
+    result, changes = advice(stuck, FAMILIES, asker)
     evaluation = stuck.evaluation
     report = msgspec.structs.replace(
         report,
         conclusion=bars(evaluation),
         constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
-        advice=found,
+        advice=result,
         not_modelled=(*report.not_modelled, *NOT_TRIED),
     )
     return Advised(report, changes)
@@ -145,7 +145,7 @@ class OnePod:
             world.book.replace(world.book[key], pod)
         else:
             return None
-        others = {each: waiting for each, waiting in world.queue.waiting.items() if each != key}
+        others = {pod_key: waiting for pod_key, waiting in world.queue.waiting.items() if pod_key != key}
         world.queue.waiting = {key: Waiting(pod, pod)}
         world.settle()
         if key in world.queue.waiting:

@@ -43,15 +43,15 @@ class _Patched:
     item: KubernetesObject | None = None
 
 
-def with_patches(advised: Advised, asked: Resolved, settings: Sequence[str], name: str | None) -> AdviseReport:
+def with_patches(advised: Advised, resolved: Resolved, settings: Sequence[str], name: str | None) -> AdviseReport:
     """The report, each suggestion with its patch. ``settings`` were made already, and belong to each patch."""
     report = advised.report
     if report.advice is None:
         return report
-    patched = _patched(asked, name)
+    patched = _patched(resolved, name)
     enough = tuple(
-        _with_patch(each, change, patched, settings, asked.snapshot)
-        for each, change in zip(report.advice.enough, advised.changes, strict=True)
+        _with_patch(suggestion, change, patched, settings, resolved.snapshot)
+        for suggestion, change in zip(report.advice.enough, advised.changes, strict=True)
     )
     return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=enough))
 
@@ -96,25 +96,25 @@ def _reported(operation: Operation) -> PatchOperation:
     return PatchOperation(op=op, path=operation.pointer, value=operation.value)
 
 
-def _patched(asked: Resolved, name: str | None) -> _Patched | None:
+def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
     """None where the source is not in the cluster any more."""
-    source, snapshot = asked.source, asked.snapshot
+    source, snapshot = resolved.source, resolved.snapshot
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
         return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
-    found = _object(source, asked)
-    if found is None:
+    created = _object(source, resolved)
+    if created is None:
         return None
-    row, obj = found
+    row, obj = created
     while (above := _controller(obj, snapshot)) is not None:
         row, obj = above
     return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
 
 
-def _object(source: Reference, asked: Resolved) -> tuple[Kind, ApiObject] | None:
-    namespace = source.namespace or asked.candidates[0].pod.metadata.namespace
-    found = named(source.kind, namespace, source.name, asked.snapshot)
-    return None if found is None else (source.kind, found)
+def _object(source: Reference, resolved: Resolved) -> tuple[Kind, ApiObject] | None:
+    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
+    obj = named(source.kind, namespace, source.name, resolved.snapshot)
+    return None if obj is None else (source.kind, obj)
 
 
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
@@ -122,5 +122,5 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
     row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
     if owner is None or row is None or not row.is_kept:
         return None
-    found = named(row, obj.metadata.namespace, owner.name, snapshot)
-    return None if found is None else (row, found)
+    controller = named(row, obj.metadata.namespace, owner.name, snapshot)
+    return None if controller is None else (row, controller)

@@ -111,7 +111,7 @@ class Replicas:
         if question.played is not None:
             rollout, preempted = question.played.rollout, question.played.preempted
             count = self.replicas - rollout.pending - rollout.not_created
-            return Placed(count, outcome, tuple(each.pod for each in preempted))
+            return Placed(count, outcome, tuple(victim.pod for victim in preempted))
         count = len(question.present) - len(outcome.lost) + len(outcome.choices)
         return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
@@ -137,9 +137,9 @@ class Replicas:
         return self._worlds.if_alone(self._is_own)
 
 
-def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
+def advise_replicas(resolved: Resolved, replicas: Replicas) -> Advised:
     """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
-    if asked.candidates[0].is_daemon:
+    if resolved.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     posed = pose(replicas.asked, replicas.snapshot, replicas.scheduler)
     (question,) = posed.questions

@@ -70,12 +70,12 @@ def _sentences(report: AdviseReport) -> Iterator[str]:
         yield f"{_subject(report)} {_verb(report)} with {advice.enough[0].change}{more}"
     else:
         yield f"no change that was tried makes {_subject(report)} fit ({advice.tried:,} tried)"
-    if said := " · ".join(costly(advice)):
-        yield f"Only at others' cost: {said}"
-    if said := " · ".join(not_enough(advice)):
-        yield f"Not enough alone: {said}"
-    if said := untried(advice):
-        yield said
+    if changes := " · ".join(costly(advice)):
+        yield f"Only at others' cost: {changes}"
+    if changes := " · ".join(not_enough(advice)):
+        yield f"Not enough alone: {changes}"
+    if sentence := untried(advice):
+        yield sentence
 
 
 def _subject(report: AdviseReport) -> str:

@@ -59,18 +59,18 @@ def _fits(suggestion: Suggestion) -> int:
 
 _FITS: Column[Suggestion] = count("FITS", _fits)
 _COLUMNS: Sequence[Column[Suggestion]] = (
-    Column(header="CHANGE", value=lambda each: each.change, readers=Readers.RECORDS),
+    Column(header="CHANGE", value=lambda row: row.change, readers=Readers.RECORDS),
     Column(
         header="CHANGE", value=_summary, readers=Readers.TERMINAL, fit=Fit.MIDDLE, least=_LEAST_NAME,
         tone=lambda _: Tone.STRONG,
     ),
     _FITS,
     # Options are there to be copied, so they are never cut.
-    Column(header="OPTIONS", value=lambda each: " ".join(each.options), short="OPTION"),
+    Column(header="OPTIONS", value=lambda row: " ".join(row.options), short="OPTION"),
     Column(
-        header="ALTERNATIVES", value=lambda each: len(each.alternatives), is_number=True, readers=Readers.RECORDS
+        header="ALTERNATIVES", value=lambda row: len(row.alternatives), is_number=True, readers=Readers.RECORDS
     ),
-    Column(header="NOTES", value=lambda each: "; ".join(_remarks(each)), readers=Readers.RECORDS),
+    Column(header="NOTES", value=lambda row: "; ".join(_remarks(row)), readers=Readers.RECORDS),
 )  # fmt: skip
 _COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
     Column(header="CHANGE", value=lambda row: row[0].change),
@@ -85,12 +85,12 @@ def view(report: AdviseReport) -> View:
     seen = View(
         **about(report),
         title=f"Advice for {subject} in {report.pod.namespace}",
-        bars=[asked_bars(each, place) for place, each in enumerate(report.constraints)],
+        bars=[asked_bars(constraint, place) for place, constraint in enumerate(report.constraints)],
         sheets=[
             Sheet(title="Changes that suffice", columns=_COLUMNS, rows=enough, is_answer=True),
             Sheet(
                 title="Commands", columns=_COMMANDS, is_detail=True, readers=Readers.PAGES,
-                rows=[(each, command) for each in enough for command in each.commands],
+                rows=[(suggestion, command) for suggestion in enough for command in suggestion.commands],
             ),
         ],
         lines=lambda look: _lines(report, look),
@@ -108,33 +108,33 @@ def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from _title(report, look)
         yield from constraint_lines(report.constraints, look.width, domains=True)
-    for said in (report.message, report.conclusion) if report.advice is not None else ():
-        if said:
-            yield from wrapped([Cell(INDENT), cell(said)], look.width, HANGING)
+    for sentence in (report.message, report.conclusion) if report.advice is not None else ():
+        if sentence:
+            yield from wrapped([Cell(INDENT), cell(sentence)], look.width, HANGING)
     enough = report.advice.enough if report.advice is not None else ()
     if enough:
         fits = replace(_FITS, short="NODES" if report.replicas is None else "PLACED")
-        yield from table([fits if each is _FITS else each for each in _COLUMNS], enough, look)
-        for each in enough if look.in_full else enough[:1]:
-            yield from _in_full(each, look)
+        yield from table([fits if column is _FITS else column for column in _COLUMNS], enough, look)
+        for suggestion in enough if look.in_full else enough[:1]:
+            yield from _in_full(suggestion, look)
     yield from concluded(report.answer, look, GOOD if report.succeeds else BAD, others="")
 
 
 def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
     pod = f"{report.pod.namespace}/{report.pod.name}"
-    asked = [Cell("Pod "), cell(pod, HEAD)]
+    headline = [Cell("Pod "), cell(pod, HEAD)]
     if report.replicas is not None:
         of = f" of {report.workload}" if report.workload else ""
-        asked = [Cell(f"{count_of(report.replicas, 'replica')}{of}, pod "), cell(pod, HEAD)]
-    asked.append(Cell(f" against {count_of(report.nodes, 'node')}"))
-    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, look.width)
+        headline = [Cell(f"{count_of(report.replicas, 'replica')}{of}, pod "), cell(pod, HEAD)]
+    headline.append(Cell(f" against {count_of(report.nodes, 'node')}"))
+    return titled(headline, report.cluster, report.kube_version, report.scheduler_name, look.width)
 
 
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
     """Its remarks and its patch; of a diff only what changes and where."""
     yield from wrapped([Cell(INDENT), cell(f"{suggestion.change}:", HEAD)], look.width, HANGING)
-    for said in (*_remarks(suggestion), *suggestion.commands):
-        yield from wrapped([Cell(" " * _INSIDE), cell(said)], look.width, _INSIDE + 2)
+    for text in (*_remarks(suggestion), *suggestion.commands):
+        yield from wrapped([Cell(" " * _INSIDE), cell(text)], look.width, _INSIDE + 2)
     for line in (suggestion.diff or "").splitlines():
         style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
         yield [Cell(" " * _INSIDE), cell(line, style)]
@@ -143,7 +143,7 @@ def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
     if suggestion.patch and not (suggestion.commands or suggestion.diff):
         for operation in suggestion.patch:
             value = "" if operation.op == "remove" else f": {json.dumps(operation.value)}"
-            said = f"{operation.op} {operation.path}{value}"
-            yield from wrapped([Cell(" " * _INSIDE), cell(said)], look.width, _INSIDE + 2)
+            text = f"{operation.op} {operation.path}{value}"
+            yield from wrapped([Cell(" " * _INSIDE), cell(text)], look.width, _INSIDE + 2)
     elif not (suggestion.commands or suggestion.diff):
         yield from wrapped([Cell(" " * _INSIDE), cell(" ".join(suggestion.options))], look.width, _INSIDE + 2)

@@ -98,13 +98,13 @@ class Afresh:
             alike.setdefault(key, []).append(pod)
         yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
 
-    def spread(self, cluster: Cluster, template: Pod, at: int) -> Spread | None:
+    def spread(self, cluster: Cluster, template: Pod, position: int) -> Spread | None:
         """What the constraint at a place counts on another cluster; None where it cannot be said."""
         try:
-            found = spreads(self.plugins.prepare(cluster, template).states)
+            spreads_there = spreads(self.plugins.prepare(cluster, template).states)
         except SchedulingError:
             return None
-        return found[at] if at < len(found) else None
+        return spreads_there[position] if position < len(spreads_there) else None
 
     def others(self, spread: Spread) -> list[tuple[Pod, int]]:
         """The pods that the constraint counts besides, each with its node; it counts no terminating ones."""
@@ -120,7 +120,9 @@ class Afresh:
         ]
         own = {id(pod) for pod, _ in self.pods}
         places = running.places_of(counted).tolist()
-        return [(running.pods[at], running.node.item(at)) for at in places if id(running.pods[at]) not in own]
+        return [
+            (running.pods[place], running.node.item(place)) for place in places if id(running.pods[place]) not in own
+        ]
 
 
 def without_volumes(pod: Pod) -> Pod:

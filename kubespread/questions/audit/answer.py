@@ -64,13 +64,13 @@ def audit(
     Raises UsageError, SnapshotError and ManifestError.
     """
     names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    asked = Audit(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, asked, scheduler, on_progress)
+    question = Audit(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
-def answer(asked: Audit, scene: Scene) -> AuditReport:
+def answer(question: Audit, scene: Scene) -> AuditReport:
     """Nothing happens in the scene's world."""
-    whose = WorkloadsAsked.of(asked.namespace, asked.selector, asked.workloads)
+    whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
     now, world = scene.now, scene.world
     default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
     named = whose.named_in(world, default)
@@ -91,7 +91,7 @@ def answer(asked: Audit, scene: Scene) -> AuditReport:
         asked=tuple(named),
         namespace=default if named else whose.namespace,
         selector=whose.text,
-        preemption=asked.preemption,
+        preemption=question.preemption,
         nodes=len(now.nodes),
         made_room=outlook.made_room,
         workloads=tuple(sorted(rows, key=_worst_first)),
@@ -99,12 +99,12 @@ def answer(asked: Audit, scene: Scene) -> AuditReport:
         not_modelled=NOT_MODELLED,
         notes=scene.notes,
     )
-    return report.requiring(_failures(asked, report))
+    return report.requiring(_failures(question, report))
 
 
-def _failures(asked: Audit, report: AuditReport) -> Iterator[str]:
+def _failures(question: Audit, report: AuditReport) -> Iterator[str]:
     """What ``fail_on`` asks about and some workload is."""
-    level = asked.fail_on
+    level = question.fail_on
     if level is not None and (number := report.reaches(level)):
         yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
 
@@ -115,9 +115,9 @@ def _worst_first(row: AuditedWorkload) -> tuple[int, str]:
 
 def _check(named: Sequence[WorkloadName], rows: Sequence[AuditedWorkload]) -> None:
     """Raise UsageError, a line each, for workloads of which there is nothing to say."""
-    found = {row.workload for row in rows}
+    reported = {row.workload for row in rows}
     # Pods by themselves are told of with those that share their labels.
-    missing = [name for name in named if name.kind != "Pod" and name not in found]
+    missing = [name for name in named if name.kind != "Pod" and name not in reported]
     if missing:
         raise UsageError(*map(_nothing_to_say, missing))
 
@@ -175,7 +175,7 @@ def _grown(now: World, group: Group) -> NextPod:
         apply(world, Scale(name.kind, name.name, group.replicas(world) + 1, name.namespace), "")
     except KubespreadError as error:
         return NextPod(None, str(error))
-    waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]
+    waiting = [waiting for waiting in world.waiting if world.book.owner_of(waiting.pod) in group.owners]
     if waiting:
         return NextPod(False, world.message(waiting[0]))
     came: list[Pod] = [pod for pod in world.happenings.placed if world.book.owner_of(pod) in group.owners]
@@ -194,14 +194,14 @@ class _Audited:
         standing, group = self._standing, self._group
         scheduler_of, template = self._world.surroundings.scheduler_of, standing.template
         scheduled = scheduler_of(template) if template is not None else None
-        found, following, findings = list[Spread](), UNKNOWN, list(missing(standing, self._outlook))
+        constraints, following, findings = list[Spread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
-            found, following = self._asked(template, plugins)
+            constraints, following = self._asked(template, plugins)
             afresh = Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
-            findings += self._exceeded(found, afresh)
-            findings += self._uncounted(found)
-            findings += in_one_domain(found, afresh, lambda effect: self._staying(effect, template, following))
+            findings += self._exceeded(constraints, afresh)
+            findings += self._uncounted(constraints)
+            findings += in_one_domain(constraints, afresh, lambda effect: self._staying(effect, template, following))
         if following.fits is False and not standing.awaited:
             findings.append(AuditFinding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
         if template is not None:
@@ -209,8 +209,8 @@ class _Audited:
             if barred := list(gated(group.pods, template)):
                 findings += barred
                 following = NextPod(False)
-        findings.sort(key=lambda each: -LEVELS.index(each.level))
-        losses = dict(self._worst_losses(found))
+        findings.sort(key=lambda finding: -LEVELS.index(finding.level))
+        losses = dict(self._worst_losses(constraints))
         return AuditedWorkload(
             workload=group.name,
             level=findings[0].level if findings else "ok",
@@ -221,7 +221,7 @@ class _Audited:
             placeable=standing.placeable,
             terminating=len(group.terminating),
             rollout=standing.rollout,
-            constraints=tuple(each.report() for each in found),
+            constraints=tuple(constraint.report() for constraint in constraints),
             zones=pods_in_domains(self._world.cluster, ZONE, self._positions),
             worst_loss=losses,
             left=losses[ZONE].remaining if ZONE in losses else None,
@@ -229,14 +229,14 @@ class _Audited:
             findings=tuple(findings),
         )
 
-    def _worst_losses(self, found: Sequence[Spread]) -> Iterator[tuple[str, WorstLoss]]:
-        for key in dict.fromkeys((ZONE, HOSTNAME, *(each.counted.constraint.topology_key for each in found))):
+    def _worst_losses(self, constraints: Sequence[Spread]) -> Iterator[tuple[str, WorstLoss]]:
+        for key in dict.fromkeys((ZONE, HOSTNAME, *(spread.counted.constraint.topology_key for spread in constraints))):
             column = self._nodes.label(key)
             codes = column.codes[self._positions]
-            there = codes[codes >= 0]
-            if len(there):
-                most = int(np.bincount(there).argmax())
-                remaining = len(codes) - int(np.count_nonzero(there == most))
+            present = codes[codes >= 0]
+            if len(present):
+                most = int(np.bincount(present).argmax())
+                remaining = len(codes) - int(np.count_nonzero(present == most))
                 yield key, WorstLoss(column.values[most], remaining)
 
     def _asked(self, template: Pod, plugins: Framework) -> tuple[list[Spread], NextPod]:
@@ -245,17 +245,19 @@ class _Audited:
             placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
             return [], NextPod(False, str(error))
-        found = spreads(placing.states)
+        constraints = spreads(placing.states)
         if template.spec.has_scheduled_volumes and self._group.name.kind == "StatefulSet":
-            return found, with_own_claims(self._world, self._group, plugins)
-        return found, of_placing(placing)
+            return constraints, with_own_claims(self._world, self._group, plugins)
+        return constraints, of_placing(placing)
 
     def _staying(self, effect: Effect, template: Pod, following: NextPod) -> Staying:
         """What comes of pods that stay: once nothing changes any more, and of one that is alone, with another one."""
         world = self._outlook.settled if self._standing.is_changing else None
         if world is not None:
             pods = self._outlook.pods(self._group)
-            nodes = [at for pod in pods if (at := world.living.nodes.index.get(pod.spec.node_name)) is not None]
+            nodes = [
+                position for pod in pods if (position := world.living.nodes.index.get(pod.spec.node_name)) is not None
+            ]
             yield "underWay", effect.judged(Placed(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False)
         if len(self._positions) == 1 and following.fits is not None:
             node = following.choose()
@@ -263,24 +265,24 @@ class _Audited:
             placed = Placed(self._world.cluster, template, nodes, 2)
             yield "onePod", effect.judged(placed, Otherwise("with a second pod"), afresh=False)
 
-    def _exceeded(self, found: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
-        for at, spread in enumerate(found):
+    def _exceeded(self, constraints: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
+        for position, spread in enumerate(constraints):
             if spread.state in ("violated", "uneven"):
-                effect = Exceeded(afresh, spread, at)
+                effect = Exceeded(afresh, spread, position)
                 staying = self._staying(effect, afresh.template, UNKNOWN)
-                told = first_that_ends(effect, afresh, staying, of_exceeded(effect))
+                verdict = first_that_ends(effect, afresh, staying, of_exceeded(effect))
                 yield AuditFinding(
                     level="violated" if spread.counted.constraint.is_hard else "uneven",
-                    cause=told.cause,
+                    cause=verdict.cause,
                     topology_key=spread.counted.constraint.topology_key,
-                    constraint=at,
-                    detail=told.detail,
-                    trials=told.trials,
+                    constraint=position,
+                    detail=verdict.detail,
+                    trials=verdict.trials,
                 )
 
-    def _uncounted(self, found: Sequence[Spread]) -> Iterator[AuditFinding]:
+    def _uncounted(self, constraints: Sequence[Spread]) -> Iterator[AuditFinding]:
         """Nodes without the key of a constraint that holds: pods there count nowhere, and hard ones let none come."""
-        for spread in found:
+        for spread in constraints:
             column, constraint = spread.counted.column, spread.counted.constraint
             if column.is_everywhere or constraint.source == "system" or not spread.is_even:
                 continue

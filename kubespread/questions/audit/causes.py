@@ -67,7 +67,7 @@ def first_that_ends(effect: Effect, afresh: Afresh, staying: Staying, candidates
 
 def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
     """For a constraint that does not hold."""
-    afresh, spread, at = effect.afresh, effect.spread, effect.at
+    afresh, spread, position = effect.afresh, effect.spread, effect.at
     constraint, key = spread.counted.constraint, spread.counted.constraint.topology_key
     own = afresh.template.spec.topology_spread_constraints if constraint.source == "pod" else []
     least = spread.least
@@ -77,7 +77,7 @@ def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
         yield Candidate("otherPods", names, Otherwise("without counting pods of others", uncounted=others))
     yield from of_volumes(afresh)
     if own and len(spread.counts) < (constraint.min_domains or 1):
-        less = Otherwise("without minDomains", remade=lambda pod: _without_min_domains(pod, at))
+        less = Otherwise("without minDomains", remade=lambda pod: _without_min_domains(pod, position))
         yield Candidate("minDomains", f"{constraint.min_domains}", less)
     column, fewest = spread.counted.column, spread.least_nodes
     yield from of_closed_nodes(afresh, fewest, "" if key == HOSTNAME else _named(least))
@@ -87,8 +87,8 @@ def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
         yield _of_missing_label(afresh, absent, key, least[0])
     yield from of_template(afresh)
     if len(own) > 1:
-        keys = _named(each.topology_key for place, each in enumerate(own) if place != at)
-        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, at), at=0)
+        keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
+        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, position), at=0)
         yield Candidate("otherConstraints", keys, alone)
     if not constraint.is_hard:
         yield from of_scores(afresh)
@@ -115,10 +115,10 @@ def of_closed_nodes(afresh: Afresh, among: Mask, domain: str) -> Iterator[Candid
     """Nodes, those of ``domain``, that take no pods."""
     nodes = afresh.cluster.nodes
     if closed := np.flatnonzero(_closed(afresh) & among).tolist():
-        names = _named(nodes.names[at] for at in closed)
-        opened = {at: _opened(nodes.objects[at]) for at in closed}
-        said = f"{names} of {domain}" if domain else names
-        yield Candidate("unavailableNodes", said, Otherwise("without cordons and taints", nodes=opened))
+        names = _named(nodes.names[node] for node in closed)
+        opened = {node: _opened(nodes.objects[node]) for node in closed}
+        detail = f"{names} of {domain}" if domain else names
+        yield Candidate("unavailableNodes", detail, Otherwise("without cordons and taints", nodes=opened))
 
 
 def _closed(afresh: Afresh) -> Mask:
@@ -129,8 +129,8 @@ def _closed(afresh: Afresh) -> Mask:
 
 def _of_missing_label(afresh: Afresh, absent: Mask, key: str, value: str) -> Candidate:
     nodes, lacking = afresh.cluster.nodes, np.flatnonzero(absent).tolist()
-    labeled = {at: _labeled(nodes.objects[at], key, value) for at in lacking}
-    names = _named(nodes.names[at] for at in lacking)
+    labeled = {node: _labeled(nodes.objects[node], key, value) for node in lacking}
+    names = _named(nodes.names[node] for node in lacking)
     return Candidate("missingLabel", names, Otherwise(f"with the label {key}={value}", nodes=labeled))
 
 
@@ -140,8 +140,8 @@ def of_template(afresh: Afresh) -> Iterator[Candidate]:
     affinity = spec.affinity or Affinity()
     required = affinity.node_affinity and affinity.node_affinity.required_during_scheduling_ignored_during_execution
     if spec.node_selector or required:
-        said = "nodeSelector" if spec.node_selector else "node affinity"
-        yield Candidate("nodeAffinity", said, Otherwise("on any node", remade=_on_any_node))
+        detail = "nodeSelector" if spec.node_selector else "node affinity"
+        yield Candidate("nodeAffinity", detail, Otherwise("on any node", remade=_on_any_node))
     terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
     kinds = [
         kind
@@ -149,14 +149,14 @@ def of_template(afresh: Afresh) -> Iterator[Candidate]:
         if own is not None and own.required_during_scheduling_ignored_during_execution
     ]
     if kinds:
-        said = " and ".join(kinds)
-        yield Candidate("podAffinity", said, Otherwise(f"without {said}", remade=_beside_any_pod))
+        detail = " and ".join(kinds)
+        yield Candidate("podAffinity", detail, Otherwise(f"without {detail}", remade=_beside_any_pod))
 
 
 def of_scores(afresh: Afresh) -> Iterator[Candidate]:
     """Without the score of each plugin in turn, the weightiest first, and then with all of them outweighed."""
     plugins = afresh.plugins
-    for plugin, _ in sorted(plugins.scores, key=lambda each: -each[1]):
+    for plugin, _ in sorted(plugins.scores, key=lambda item: -item[1]):
         if plugin.name != PodTopologySpread.name:
             others = [score for score in plugins.scores if score[0] != plugin]
             yield _of_score(plugins, others, plugin.name, f"without the score of {plugin.name}")
@@ -168,23 +168,23 @@ def of_scores(afresh: Afresh) -> Iterator[Candidate]:
     yield _of_score(plugins, above, "several plugins together", what)
 
 
-def _of_score(plugins: Framework, scores: Sequence[tuple[Plugin, int]], said: str, what: str) -> Candidate:
-    return Candidate("outweighed", said, Otherwise(what, plugins=with_fields(plugins, scores=scores)))
+def _of_score(plugins: Framework, scores: Sequence[tuple[Plugin, int]], detail: str, what: str) -> Candidate:
+    return Candidate("outweighed", detail, Otherwise(what, plugins=with_fields(plugins, scores=scores)))
 
 
 def of_room(domain: str) -> Candidate:
     return Candidate("capacity", domain, Otherwise("asking for no resources", remade=asking_for_nothing))
 
 
-def _without_min_domains(pod: Pod, at: int) -> Pod:
+def _without_min_domains(pod: Pod, position: int) -> Pod:
     constraints = list(pod.spec.topology_spread_constraints)
-    if at < len(constraints):
-        constraints[at] = replace(constraints[at], min_domains=None)
+    if position < len(constraints):
+        constraints[position] = replace(constraints[position], min_domains=None)
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
 
 
-def _with_only(pod: Pod, at: int) -> Pod:
-    only = pod.spec.topology_spread_constraints[at : at + 1]
+def _with_only(pod: Pod, position: int) -> Pod:
+    only = pod.spec.topology_spread_constraints[position : position + 1]
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=only))
 
 
@@ -227,7 +227,7 @@ def _terminating_others(afresh: Afresh) -> list[tuple[Pod, int]]:
     cluster = afresh.cluster
     kinds, running, own = cluster.kinds, cluster.running, {id(pod) for pod, _ in afresh.going}
     places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating]).tolist()
-    return [(running.pods[at], running.node.item(at)) for at in places if id(running.pods[at]) not in own]
+    return [(running.pods[place], running.node.item(place)) for place in places if id(running.pods[place]) not in own]
 
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
@@ -239,8 +239,8 @@ def _holding(afresh: Afresh, pods: OnNodes) -> str:
         reasons = {node: ", ".join(evaluation.verdict(node).reasons) for _, node in pods}
     except SchedulingError:
         pass
-    said = [(f"{pod.metadata.name} on {cluster.nodes.names[node]}", reasons.get(node)) for pod, node in pods]
-    return _named([f"{text} ({why})" for text, why in said if why] or [text for text, _ in said])
+    holders = [(f"{pod.metadata.name} on {cluster.nodes.names[node]}", reasons.get(node)) for pod, node in pods]
+    return _named([f"{text} ({why})" for text, why in holders if why] or [text for text, _ in holders])
 
 
 def _claims(afresh: Afresh) -> str:

@@ -53,9 +53,9 @@ class Spread:
         """By domain; None of many."""
         return None if len(self.codes) > MANY else tuple(map(self._domain, range(len(self.codes))))
 
-    def value(self, at: int) -> str:
+    def value(self, position: int) -> str:
         """The domain at a place."""
-        return self.counted.column.values[self.codes.item(at)]
+        return self.counted.column.values[self.codes.item(position)]
 
     @property
     def least(self) -> list[str]:
@@ -64,8 +64,8 @@ class Spread:
             list(map(self.value, np.flatnonzero(self.counts == self.counts.min()).tolist())) if len(self.counts) else []
         )
 
-    def _domain(self, at: int) -> DomainPods:
-        return DomainPods(self.value(at), self.counts.item(at))
+    def _domain(self, position: int) -> DomainPods:
+        return DomainPods(self.value(position), self.counts.item(position))
 
     def report(self) -> AuditedConstraint:
         constraint, has_domains = self.counted.constraint, bool(len(self.counts))

@@ -34,15 +34,15 @@ class Exceeded:
     """The constraint's place among those of the template."""
 
     def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        at = self.at if otherwise.at is None else otherwise.at
-        found = self.afresh.spread(placed.cluster, placed.template, at)
+        position = self.at if otherwise.at is None else otherwise.at
+        spread = self.afresh.spread(placed.cluster, placed.template, position)
         return PlacedAfresh(
             what=otherwise.what,
             afresh=afresh,
             placed=len(placed.nodes),
-            counts=None if found is None else found.pods,
-            skew=0 if found is None else found.skew,
-            holds=found is not None and found.is_even and len(placed.nodes) == placed.wanted,
+            counts=None if spread is None else spread.pods,
+            skew=0 if spread is None else spread.skew,
+            holds=spread is not None and spread.is_even and len(placed.nodes) == placed.wanted,
         )
 
 

@@ -41,21 +41,23 @@ def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[G
     """Those that have pods or are to have some, and not the pods of DaemonSets and of nodes themselves, of which every
     node has its own.
     """
-    found: dict[Hashable, Group] = {}
-    asked = AskedWorkloads(world, is_asked)
+    by_key: dict[Hashable, Group] = {}
+    workloads = AskedWorkloads(world, is_asked)
     for pod in world.book:
-        name = asked.of(pod) if pod.status.phase not in ENDED_PHASES else None
+        name = workloads.of(pod) if pod.status.phase not in ENDED_PHASES else None
         if name is None:
             continue
         owner = world.book.owner_of(pod)
         key = name if owner is not None or not pod.metadata.labels else _alike(pod)
-        group = found.setdefault(key, Group(name))
+        group = by_key.setdefault(key, Group(name))
         (group.terminating if is_terminating(pod) else group.pods).append(pod)
         if owner is not None:
             group.owners[owner] = None
     for name in _without_pods(world, is_asked):
-        found.setdefault(name, Group(name))
-    yield from (group for group in found.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world)))
+        by_key.setdefault(name, Group(name))
+    yield from (
+        group for group in by_key.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world))
+    )
 
 
 def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:

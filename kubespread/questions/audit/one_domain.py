@@ -31,38 +31,38 @@ Constraints = Iterable[TopologySpreadConstraint]
 
 
 def in_one_domain(
-    found: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying]
+    in_force: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying]
 ) -> Iterator[AuditFinding]:
-    """All pods in one of several zones, or hosts where there are not several zones; ``found`` is in force."""
+    """All pods in one of several zones, or on one host without several zones; ``in_force`` are the constraints."""
     nodes = afresh.cluster.nodes
     key = ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME
     column = nodes.label(key)
     codes = column.codes[[position for _, position in afresh.pods]]
     if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
         return
-    about = [each for each in found if each.counted.constraint.topology_key == key]
-    if any(not each.is_even for each in about):
+    about = [spread for spread in in_force if spread.counted.constraint.topology_key == key]
+    if any(not spread.is_even for spread in about):
         # That is said of the constraint.
         return
     effect, others = InOneDomain(key), column.present & (column.codes != codes[0])
     # Wherever one pod is, it is alone there.
-    candidates = _candidates(afresh, key, found, about, others) if len(codes) > 1 else ()
-    told = first_that_ends(effect, afresh, staying(effect), candidates)
+    candidates = _candidates(afresh, key, in_force, about, others) if len(codes) > 1 else ()
+    verdict = first_that_ends(effect, afresh, staying(effect), candidates)
     domain = column.values[codes.item(0)]
     yield AuditFinding(
-        level="risk", cause=told.cause, topology_key=key, detail=told.detail or domain, trials=told.trials
+        level="risk", cause=verdict.cause, topology_key=key, detail=verdict.detail or domain, trials=verdict.trials
     )
 
 
 def _candidates(
-    afresh: Afresh, key: str, found: Sequence[Spread], about: Sequence[Spread], others: Mask
+    afresh: Afresh, key: str, in_force: Sequence[Spread], about: Sequence[Spread], others: Mask
 ) -> Iterator[Candidate]:
     """What may be the cause; ``about`` are the constraints over the key, ``others`` the nodes of the other domains."""
-    plugin = next((each for each in afresh.plugins.running if isinstance(each, PodTopologySpread)), None)
+    plugin = next((running for running in afresh.plugins.running if isinstance(running, PodTopologySpread)), None)
     if plugin is not None:
         defaults = plugin.defaults.constraints
         yield from (
-            _loose(afresh, defaults, about[0]) if about else _unconstrained(afresh, key, () if found else defaults)
+            _loose(afresh, defaults, about[0]) if about else _unconstrained(afresh, key, () if in_force else defaults)
         )
     yield from of_where_they_are(afresh)
     yield from of_volumes(afresh)
@@ -77,16 +77,16 @@ def _loose(afresh: Afresh, defaults: Constraints, spread: Spread) -> Iterator[Ca
     key, is_own = constraint.topology_key, constraint.source == "pod"
     tighter: dict[str, Callable[[TopologySpreadConstraint], TopologySpreadConstraint]] = {}
     if constraint.max_skew > 1:
-        tighter["with maxSkew 1"] = lambda each: replace(each, max_skew=1)
+        tighter["with maxSkew 1"] = lambda constraint: replace(constraint, max_skew=1)
     if not constraint.is_hard:
-        tighter["with maxSkew 1 and DoNotSchedule"] = lambda each: replace(
-            each, max_skew=1, when_unsatisfiable=DO_NOT_SCHEDULE
+        tighter["with maxSkew 1 and DoNotSchedule"] = lambda constraint: replace(
+            constraint, max_skew=1, when_unsatisfiable=DO_NOT_SCHEDULE
         )
     for what, change in tighter.items():
 
         def remade(pod: Pod, change: Callable[..., TopologySpreadConstraint] = change) -> Pod:
             own = pod.spec.topology_spread_constraints if is_own else _selecting(afresh, defaults)
-            changed = [change(each) if each.topology_key == key else each for each in own]
+            changed = [change(constraint) if constraint.topology_key == key else constraint for constraint in own]
             return replace(pod, spec=replace(pod.spec, topology_spread_constraints=changed))
 
         yield Candidate("loose", "", Otherwise(what, remade=remade))

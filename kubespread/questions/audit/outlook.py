@@ -58,10 +58,10 @@ class Outlook:
         if world is None:
             return []
         if group.name.kind == "Pod":
-            found = [world.book[key] for pod in group.pods if (key := key_of(pod)) in world.book]
+            pods = [world.book[key] for pod in group.pods if (key := key_of(pod)) in world.book]
         else:
-            found = [pod for owner in world.owners_below(group.name) for pod in world.book.of(owner)]
-        return [pod for pod in found if is_active(pod)]
+            pods = [pod for owner in world.owners_below(group.name) for pod in world.book.of(owner)]
+        return [pod for pod in pods if is_active(pod)]
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:
         """How many of ``pods``, which wait, find a node; None where nobody can say."""
@@ -98,7 +98,7 @@ class Outlook:
         new = [pod for pod in end if not revisions.is_old(pod)]
         waiting = self._waiting(new)
         old = sum(map(revisions.is_old, group.pods))
-        refused = (each.message for each in self.unmade(group) if each.is_refused)
+        refused = (missing.message for missing in self.unmade(group) if missing.is_refused)
         messages = [
             *map(self._message, waiting),
             *refused,

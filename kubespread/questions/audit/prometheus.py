@@ -72,15 +72,15 @@ def _whose(row: AuditedWorkload) -> dict[str, str]:
 def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[_Sample]:
     """``constraint`` is the place in the list, since a pod may have several over one key."""
     for row in rows:
-        for place, each in enumerate(row.constraints):
+        for place, constraint in enumerate(row.constraints):
             labels = {
                 **_whose(row),
                 "constraint": str(place),
-                "topology_key": each.topology_key,
-                "when_unsatisfiable": each.when_unsatisfiable,
-                "source": each.source,
+                "topology_key": constraint.topology_key,
+                "when_unsatisfiable": constraint.when_unsatisfiable,
+                "source": constraint.source,
             }
-            yield labels, getattr(each, field)
+            yield labels, getattr(constraint, field)
 
 
 def _findings(rows: Iterable[AuditedWorkload]) -> Iterator[dict[str, str]]:

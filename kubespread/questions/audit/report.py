@@ -269,8 +269,8 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
         yield _in_numbers(self)
         yield from _found(self)
         for row in self.workloads:
-            if said := row.under_way:
-                yield f"{row.called}: {said}"
+            if under_way := row.under_way:
+                yield f"{row.called}: {under_way}"
         if self.made_room:
             yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
 
@@ -283,21 +283,21 @@ def _in_numbers(report: AuditReport) -> str:
         "at risk": report.count("risk"),
         "not judged": report.count("unjudged"),
     }
-    said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    levels = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     workloads = count_of(len(report.workloads), "workload")
-    return f"{workloads}: {said}, {report.count('ok'):,} fine" if said else f"{workloads}, nothing found"
+    return f"{workloads}: {levels}, {report.count('ok'):,} fine" if levels else f"{workloads}, nothing found"
 
 
 def _found(report: AuditReport) -> Iterator[str]:
     """What is found, the worst first: workloads of which the same is said together."""
-    said: dict[str, list[str]] = {}
-    found = [(row, finding) for row in report.workloads for finding in row.findings]
-    for row, each in sorted(found, key=lambda pair: -LEVELS.index(pair[1].level)):
-        said.setdefault(sentence(row, each), []).append(row.called)
-    for text, names in list(said.items())[:_MAX_SAID]:
+    by_sentence: dict[str, list[str]] = {}
+    findings = [(row, finding) for row in report.workloads for finding in row.findings]
+    for row, finding in sorted(findings, key=lambda pair: -LEVELS.index(pair[1].level)):
+        by_sentence.setdefault(sentence(row, finding), []).append(row.called)
+    for text, names in list(by_sentence.items())[:_MAX_SAID]:
         yield f"{some_of(names, _MAX_NAMED)}: {text}"
-    if len(said) > _MAX_SAID:
-        yield f"and {count_of(len(said) - _MAX_SAID, 'finding')} more"
+    if len(by_sentence) > _MAX_SAID:
+        yield f"and {count_of(len(by_sentence) - _MAX_SAID, 'finding')} more"
 
 
 def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
@@ -398,8 +398,8 @@ def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
             return f"rollout stuck{pending}: {reasons}"
         case "pending":
             now = f", {row.placeable} of them placeable now" if row.placeable else ""
-            there = f"{row.placed} of {count_of(row.replicas, 'pod')} on nodes"
-            return f"{there}, {row.pending} pending{now}{detail}"
+            placed = f"{row.placed} of {count_of(row.replicas, 'pod')} on nodes"
+            return f"{placed}, {row.pending} pending{now}{detail}"
         case "notCreated":
             return f"not all of its {count_of(row.replicas, 'pod')} are created{detail}"
         case "notReady":

@@ -47,12 +47,12 @@ class RevisionsOf:
     def __call__(self, group: Group) -> Revisions:
         if group.name.kind == "StatefulSet":
             return self._of_stateful_set(group)
-        known = self._replica_sets.get(group.name, [])
-        if not known and len(group.owners) < 2:
+        replica_sets = self._replica_sets.get(group.name, [])
+        if not replica_sets and len(group.owners) < 2:
             return Revisions(self._template(group, next(iter(group.owners), group.name), group.pods))
-        owner_of, newest = self._world.book.owner_of, self._newest(group, known)
+        owner_of, newest = self._world.book.owner_of, self._newest(group, replica_sets)
         if newest is None:
-            former = {*map(name_of, known), *group.owners}
+            former = {*map(name_of, replica_sets), *group.owners}
             return Revisions(
                 self._template(group, group.name, ()), lambda pod: owner_of(pod) in former, is_rolling=True
             )
@@ -61,35 +61,37 @@ class RevisionsOf:
             return owner_of(pod) != newest
 
         new = [pod for pod in group.pods if not is_old(pod)]
-        wanted = any(replicas_of(each) for each in known if name_of(each) != newest)
-        return Revisions(self._template(group, newest, new), is_old, wanted or len(new) < len(group.pods))
+        rolling = any(replicas_of(replica_set) for replica_set in replica_sets if name_of(replica_set) != newest)
+        return Revisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
 
     def makers(self, name: WorkloadName) -> list[WorkloadName]:
         """What makes the pods of a workload, with pods or without: all ReplicaSets of a Deployment."""
-        known = map(name_of, self._replica_sets.get(name, ()))
-        return list(dict.fromkeys((*known, *self._world.owners_below(name)))) or [name]
+        replica_sets = map(name_of, self._replica_sets.get(name, ()))
+        return list(dict.fromkeys((*replica_sets, *self._world.owners_below(name)))) or [name]
 
     def changing(self) -> Iterator[tuple[WorkloadName, Rollout]]:
         """The Deployments whose ReplicaSets are not what their controller wants, as it sees them."""
         for name, deployment in self._world.workloads.deployments.items():
-            known = self._replica_sets.get(name, [])
-            are, wanted = [n for each in known if (n := replicas_of(each))], replicas_of(deployment)
-            if self._lacks_newest(deployment, known):
+            replica_sets = self._replica_sets.get(name, [])
+            sizes = [size for replica_set in replica_sets if (size := replicas_of(replica_set))]
+            desired = replicas_of(deployment)
+            if self._lacks_newest(deployment, replica_sets):
                 made = self._made(name)
                 if made is not None and TEMPLATE_HASH in made.metadata.labels:
-                    yield name, Rollout(deployment, known, as_template(made), made.metadata.labels[TEMPLATE_HASH])
-            elif known and are != ([wanted] if wanted else []):
+                    template_hash = made.metadata.labels[TEMPLATE_HASH]
+                    yield name, Rollout(deployment, replica_sets, as_template(made), template_hash)
+            elif replica_sets and sizes != ([desired] if desired else []):
                 yield name, rollout_of_cluster(self._world, name)
 
-    def _newest(self, group: Group, known: Sequence[ReplicaSet]) -> WorkloadName | None:
+    def _newest(self, group: Group, replica_sets: Sequence[ReplicaSet]) -> WorkloadName | None:
         """The ReplicaSet of the newest revision; None where it is still to be made."""
         deployment = self._world.workloads.deployments.get(group.name)
         if deployment is not None:
-            if self._lacks_newest(deployment, known):
+            if self._lacks_newest(deployment, replica_sets):
                 return None
-            if (new := new_replica_set(deployment, known)) is not None:
+            if (new := new_replica_set(deployment, replica_sets)) is not None:
                 return name_of(new)
-        by_name = {name_of(each): each for each in known}
+        by_name = {name_of(existing): existing for existing in replica_sets}
 
         def newness(owner: WorkloadName) -> tuple[object, ...]:
             replica_set = by_name.get(owner)
@@ -99,10 +101,10 @@ class RevisionsOf:
 
         return max({**by_name, **group.owners}, key=newness)
 
-    def _lacks_newest(self, deployment: Deployment, known: Sequence[ReplicaSet]) -> bool:
+    def _lacks_newest(self, deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> bool:
         """Whether the Deployment was changed, and its controller has not made the ReplicaSet of its template yet."""
-        templates_known = known and all(each.spec.template is not None for each in known)
-        return bool(templates_known) and new_replica_set(deployment, known) is None
+        templates_known = replica_sets and all(replica_set.spec.template is not None for replica_set in replica_sets)
+        return bool(templates_known) and new_replica_set(deployment, replica_sets) is None
 
     def _of_stateful_set(self, group: Group) -> Revisions:
         stateful_set = self._world.workloads.stateful_sets.get(group.name)

@@ -79,7 +79,7 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
     elif standing.awaited:
         yield _risk("pending", outlook.first_message(standing.awaited))
     if standing.replicas > len(group.pods):
-        yield _risk("notCreated", next((each.message for each in outlook.unmade(group)), ""))
+        yield _risk("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""))
     if standing.unready and standing.ready < standing.replicas:
         yield _risk("notReady", some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED))
 

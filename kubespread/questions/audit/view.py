@@ -50,7 +50,7 @@ def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
     order = ("violated", "uneven", "ok", "vacuous")
     return min(
         row.constraints,
-        key=lambda each: (order.index(each.state), short_key(each.topology_key) != "zone"),
+        key=lambda constraint: (order.index(constraint.state), short_key(constraint.topology_key) != "zone"),
         default=None,
     )
 
@@ -59,22 +59,24 @@ def _of_speaking(header: str, value: Callable[[AuditedConstraint], object]) -> C
     """What scripts and pages have of that constraint."""
     return Column(
         header=header, readers=Readers.RECORDS,
-        value=lambda row: None if (found := _speaking(row)) is None else value(found),
+        value=lambda row: None if (constraint := _speaking(row)) is None else value(constraint),
     )  # fmt: skip
 
 
 def _skew(row: AuditedWorkload) -> str:
     """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
-    found = _speaking(row)
-    if found is None:
+    constraint = _speaking(row)
+    if constraint is None:
         return ""
-    return f"{found.skew} > {found.max_skew}" if found.skew > found.max_skew else f"{found.skew}"
+    return (
+        f"{constraint.skew} > {constraint.max_skew}" if constraint.skew > constraint.max_skew else f"{constraint.skew}"
+    )
 
 
 def _constraint(row: AuditedWorkload) -> str:
-    found = _speaking(row)
-    if found is not None:
-        return constraint_text(found)
+    constraint = _speaking(row)
+    if constraint is not None:
+        return constraint_text(constraint)
     return "?" if _has(row, "otherScheduler") else "none"
 
 
@@ -104,10 +106,10 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
         header="LEFT", value=lambda row: row.left, is_number=True, nothing="-",
         tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
     ),
-    _of_speaking("CONSTRAINT", lambda each: f"{short_key(each.topology_key)}:{each.when_unsatisfiable}"),
-    _of_speaking("SOURCE", lambda each: each.source),
-    _of_speaking("SKEW", lambda each: each.skew),
-    _of_speaking("MAX-SKEW", lambda each: each.max_skew),
+    _of_speaking("CONSTRAINT", lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
+    _of_speaking("SOURCE", lambda constraint: constraint.source),
+    _of_speaking("SKEW", lambda constraint: constraint.skew),
+    _of_speaking("MAX-SKEW", lambda constraint: constraint.max_skew),
     # It is told of what is found, and names are told nowhere else.
     Column(
         header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL, gives_way=True,
@@ -155,7 +157,7 @@ def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
 def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
     if report.asked:
-        whose = some_of([each.called for each in report.asked], _MAX_NAMED)
+        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
     else:
         whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
     return View(
@@ -181,11 +183,11 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
     yield from table(_WORKLOAD, shown, look)
     if look.headers and any(row.left is not None for row in shown):
         yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
-    left = report.workloads[len(shown) :]
-    if left:
-        fine = sum(row.level == "ok" for row in left)
-        said = "" if fine == len(left) else f", {len(left) - fine:,} of them with findings"
-        yield from left_out(len(left), "workload", said)
+    hidden = report.workloads[len(shown) :]
+    if hidden:
+        fine = sum(row.level == "ok" for row in hidden)
+        flawed = "" if fine == len(hidden) else f", {len(hidden) - fine:,} of them with findings"
+        yield from left_out(len(hidden), "workload", flawed)
     if look.in_full:
         yield from _in_full(shown, look)
     yield from concluded(report.answer[:1] if look.in_full else report.answer, look, others="")
@@ -201,8 +203,8 @@ def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
 def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
     """What is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
-        if said := row.under_way:
-            yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {said}')}")], look.width, HANGING)
+        if under_way := row.under_way:
+            yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {under_way}')}")], look.width, HANGING)
         for finding in row.findings:
             text = escaped(f"{row.called}: {sentence(row, finding)}")
             yield from wrapped([Cell(f"{INDENT}{text}")], look.width, HANGING)

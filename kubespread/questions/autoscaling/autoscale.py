@@ -59,16 +59,16 @@ def autoscale(
     if loops and loops[-1].left >= loops[-1].pending:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
-    left = tuple(_unhelped(world, zones, daemons))
+    stuck = tuple(_unhelped(world, zones, daemons))
     hopes = [[group for group in picked if _may_take(group, pods)] for pods in pod_groups(world)]
     unknown = [group for group in picked if any(group in hope for hope in hopes)]
-    world.assume(_unknown(group) for group in unknown or [each for each in picked if not (left or each.template)])
+    world.assume(_unknown(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
-        pending=left,
+        pending=stuck,
         unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
         least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
         least_per_group=alone,
@@ -106,8 +106,8 @@ def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
 
 def _unknown(group: ZoneGroup) -> str:
     """Of a group whose machines are picked from types that the cluster does not tell."""
-    said = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
-    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {said}"
+    kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
+    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}"
 
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
@@ -115,7 +115,7 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
         reasons = ((group, _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods])) for group in groups)
         yield UnhelpedPods(
             workload=workload_of(world, pods.waiting[0].pod),
-            pods=tuple(NamespacedName.of(each.pod) for each in pods.waiting),
+            pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
             groups=tuple(
                 GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")
@@ -139,5 +139,5 @@ def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator
             yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
         if group.before < group.group.minimum:
             are = "is" if group.before == 1 else "are"
-            said = f"{count_of(group.before, 'node')} {are} fewer than min {group.group.minimum}"
-            yield f"{group.name}: {said}, but no autoscaler adds nodes for that alone"
+            shortfall = f"{count_of(group.before, 'node')} {are} fewer than min {group.group.minimum}"
+            yield f"{group.name}: {shortfall}, but no autoscaler adds nodes for that alone"

@@ -56,12 +56,12 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
     nodes, placed = packing.asked_for, packing.placed
     if not nodes:
         return None
-    offered, asked = allocatable(trial), [requested(pod)[0] for pod in placed]
+    offered, requests = allocatable(trial), [requested(pod)[0] for pod in placed]
     waste = 0.0
     for name in ("cpu", "memory"):
         if offered.get(name):
             total = offered[name] * nodes
-            waste += (total - sum(each.get(name, 0) for each in asked)) / total
+            waste += (total - sum(request.get(name, 0) for request in requests)) / total
     return Option(group, nodes, len(placed), sum(map(len, helped)), waste, packing.why)
 
 
@@ -89,13 +89,13 @@ class _Packing:
 
     def pack(self, pods: PodGroup) -> None:
         """Place pods that are alike, until one finds no room on another node either."""
-        left = len(pods)
-        while left and (node := self._first(pods)) is not None:
+        unplaced = len(pods)
+        while unplaced and (node := self._first(pods)) is not None:
             self._place(pods, node)
-            left -= 1
-        while left and (node := self._next(pods)) is not None:
+            unplaced -= 1
+        while unplaced and (node := self._next(pods)) is not None:
             self._place(pods, node)
-            left -= 1
+            unplaced -= 1
 
     def _place(self, pods: PodGroup, node: int) -> None:
         self._growing.place(pods.pod, pods.plugins, node)
@@ -116,11 +116,11 @@ class _Packing:
             fitting = self._growing.fitting(pods.pod, pods.plugins)
             if fitting[last]:
                 return last
-            said = self._growing.verdict(pods.pod, pods.plugins, last)
-            if said.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
+            status = self._growing.verdict(pods.pod, pods.plugins, last)
+            if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
             if last not in self._used:
-                self.why = self.why or _stopped(said)
+                self.why = self.why or _stopped(status)
                 return None
         if len(self._added) >= self._most:
             self.why = self.why or self._limit()
@@ -138,8 +138,8 @@ class _Packing:
         return f"one estimate ends at {MAX_NODES} nodes"
 
 
-def _stopped(said: Status) -> str:
-    return f"on another node of it: {', '.join(said.reasons)}"
+def _stopped(status: Status) -> str:
+    return f"on another node of it: {', '.join(status.reasons)}"
 
 
 def _spreads_over_hosts(pod: Pod) -> bool:

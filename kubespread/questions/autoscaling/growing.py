@@ -39,9 +39,9 @@ class GrowingCluster:
         """Its position; the others keep theirs."""
         cluster = self._living.cluster.after(Change(added=[node]))
         position = len(cluster) - 1
-        here = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
-        if here:
-            cluster = cluster.after(Change(come=[(pod, position) for pod in here]))
+        daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
+        if daemons:
+            cluster = cluster.after(Change(come=[(pod, position) for pod in daemons]))
         self._living = LivingCluster(cluster)
         self._applicants.clear()
         return position
@@ -74,10 +74,10 @@ class GrowingCluster:
         applicant.take(Choice(node, 0, 1))
 
     def _applicant(self, pod: Pod, plugins: Framework) -> Applicant:
-        known = self._applicants.get(id(pod))
-        if known is None:
-            known = self._applicants[id(pod)] = pod, Applicant(self._living, pod, plugins)
-        return known[1]
+        applicant = self._applicants.get(id(pod))
+        if applicant is None:
+            applicant = self._applicants[id(pod)] = pod, Applicant(self._living, pod, plugins)
+        return applicant[1]
 
 
 def verdict_on(cluster: Cluster, daemons: Sequence[Pod], node: Node, group: PodGroup) -> Status:

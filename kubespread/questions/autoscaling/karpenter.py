@@ -75,81 +75,81 @@ class _Round:
 
     def place(self, pending: Sequence[PodGroup]) -> None:
         """Place all that find room; who finds none is tried again after the others, until nobody does."""
-        waiting = _in_order([(_asked(group), each) for group in pending for each in group.waiting])
+        waiting = _in_order([(_asked(group), pod) for group in pending for pod in group.waiting])
         while waiting:
-            left, stuck = list[tuple[_Asked, Waiting]](), set[int]()
-            for asked, each in waiting:
-                if id(asked) not in stuck and self._place(asked):
+            unplaced, stuck = list[tuple[_Asked, Waiting]](), set[int]()
+            for kind, pod in waiting:
+                if id(kind) not in stuck and self._place(kind):
                     self.placed += 1
                     stuck.clear()
                 else:
-                    stuck.add(id(asked))
-                    left.append((asked, each))
-            if len(left) == len(waiting):
-                self.why = self._reason(left[0][0])
+                    stuck.add(id(kind))
+                    unplaced.append((kind, pod))
+            if len(unplaced) == len(waiting):
+                self.why = self._reason(unplaced[0][0])
                 return
-            waiting = left
+            waiting = unplaced
 
-    def _place(self, asked: _Asked) -> bool:
-        for stage in asked.stages:
+    def _place(self, kind: _Asked) -> bool:
+        for stage in kind.stages:
             spread = spreads(self._growing.cluster, stage.strict, self._templates)
-            node = self._among_nodes(asked, stage.pod, spread)
+            node = self._among_nodes(kind, stage.pod, spread)
             if node is None:
-                node = self._new_node(asked, stage.pod, spread)
+                node = self._new_node(kind, stage.pod, spread)
             if node is not None:
-                self._growing.place(asked.group.pod, asked.plugins, node)
+                self._growing.place(kind.group.pod, kind.plugins, node)
                 if node >= self._there:
                     self._pods_on[node] += 1
                 return True
         return False
 
-    def _among_nodes(self, asked: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _among_nodes(self, kind: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
         """Of the nodes that are there the first by name, else of those thought of the one with the fewest pods."""
-        fitting = self._growing.fitting(pod, asked.plugins)
-        for each in spread:
-            fitting = fitting & each.nodes(self._growing.cluster)
+        fitting = self._growing.fitting(pod, kind.plugins)
+        for constraint in spread:
+            fitting = fitting & constraint.nodes(self._growing.cluster)
         positions = np.flatnonzero(fitting).tolist()
         names = self._growing.cluster.nodes.names
         return min(positions, key=lambda node: (node >= self._there, self._pods_on[node], names[node]), default=None)
 
-    def _new_node(self, asked: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _new_node(self, kind: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
         """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
         tried: dict[str, list[tuple[tuple[int, ...], ZoneGroup]]] = {}
         for group, template in zip(self._groups, self._templates, strict=True):
             labels = template.metadata.labels
-            domains = [(each, labels.get(each.key)) for each in spread if each.key in labels]
-            if len(domains) == len(spread) and all(each.admits(domain) for each, domain in domains):
-                fullness = tuple(each.counts[domain or ""] for each, domain in domains)
+            domains = [(constraint, labels.get(constraint.key)) for constraint in spread if constraint.key in labels]
+            if len(domains) == len(spread) and all(constraint.admits(domain) for constraint, domain in domains):
+                fullness = tuple(constraint.counts[domain or ""] for constraint, domain in domains)
                 tried.setdefault(group.group.name, []).append((fullness, group))
         for choices in tried.values():
             for _, group in sorted(choices, key=lambda choice: (choice[0], choice[1].name)):
-                if self._has_room(group) and self._takes(group, asked, pod):
+                if self._has_room(group) and self._takes(group, kind, pod):
                     self.launched[group.name] += 1
                     return self._growing.add(group.trial(self.launched[group.name]))
         return None
 
     def _has_room(self, group: ZoneGroup) -> bool:
         room, limit = group.room, group.pool_limit
-        pool = [each for each in self._groups if each.group.name == group.group.name]
-        in_pool = sum(each.size + self.launched[each.name] for each in pool)
+        pool = [member for member in self._groups if member.group.name == group.group.name]
+        in_pool = sum(member.size + self.launched[member.name] for member in pool)
         return (room is None or room > self.launched[group.name]) and (limit is None or in_pool < limit)
 
-    def _takes(self, group: ZoneGroup, asked: _Asked, pod: Pod) -> bool:
+    def _takes(self, group: ZoneGroup, kind: _Asked, pod: Pod) -> bool:
         trial = group.trial()
         if untolerated(trial.spec.taints, pod.spec.tolerations, _PREFERRED_AWAY):
             return False
         growing = GrowingCluster(self._growing.cluster, self._daemons)
         node = growing.add(trial)
-        return bool(growing.fitting(pod, asked.plugins)[node])
+        return bool(growing.fitting(pod, kind.plugins)[node])
 
-    def _reason(self, asked: _Asked) -> str:
+    def _reason(self, kind: _Asked) -> str:
         """What keeps a pod that found nothing away from the pools, once it prefers nothing any more."""
-        spread = spreads(self._growing.cluster, asked.stages[-1].strict, self._templates)
-        for each in spread:
-            domains = [template.metadata.labels.get(each.key) for template in self._templates]
-            if not any(map(each.admits, domains)):
-                counts = ", ".join(f"{domain} {count}" for domain, count in sorted(each.counts.items()))
-                return f"no pool makes nodes in a domain of {each.key} that the pod may go to ({counts})"
+        spread = spreads(self._growing.cluster, kind.stages[-1].strict, self._templates)
+        for constraint in spread:
+            domains = [template.metadata.labels.get(constraint.key) for template in self._templates]
+            if not any(map(constraint.admits, domains)):
+                counts = ", ".join(f"{domain} {count}" for domain, count in sorted(constraint.counts.items()))
+                return f"no pool makes nodes in a domain of {constraint.key} that the pod may go to ({counts})"
         full = [group.name for group in self._groups if not self._has_room(group)]
         return f"{', '.join(full)} may have no more nodes" if full else "no node that a pool makes has room for the pod"
 
@@ -159,7 +159,7 @@ def _asked(group: PodGroup) -> _Asked:
     plugins = group.plugins
     without = replace(
         plugins,
-        filters=[each for each in plugins.filters if each.name != PodTopologySpread.name],
+        filters=[plugin for plugin in plugins.filters if plugin.name != PodTopologySpread.name],
         pre_filters=[pre_filter for pre_filter in plugins.pre_filters if pre_filter.name != PodTopologySpread.name],
         scores=(),
     )
@@ -170,10 +170,10 @@ def _in_order(waiting: Sequence[tuple[_Asked, Waiting]]) -> list[tuple[_Asked, W
     """By cpu, then memory, the most first; then the oldest, then by name."""
 
     def key(entry: tuple[_Asked, Waiting]) -> tuple[int, int, str, str, str]:
-        asked, meta = requested(entry[0].group.pod)[0], entry[1].pod.metadata
+        requests, meta = requested(entry[0].group.pod)[0], entry[1].pod.metadata
         return (
-            -asked.get("cpu", 0),
-            -asked.get("memory", 0),
+            -requests.get("cpu", 0),
+            -requests.get("memory", 0),
             meta.creation_timestamp,
             meta.uid or meta.namespace,
             meta.name,

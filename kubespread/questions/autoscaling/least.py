@@ -70,7 +70,7 @@ class Search:
 
     def _rooms_for_pods(self) -> list[Room]:
         growing = GrowingCluster(self._world.cluster, self._daemons)
-        there = len(growing)
+        first_new = len(growing)
         grown = [(place, growing.add(group.trial())) for place, group in enumerate(self._groups) if group.template]
         rooms = []
         for pods in self._pending:
@@ -78,7 +78,7 @@ class Search:
             per_node = [0] * len(self._groups)
             for place, node in grown:
                 per_node[place] = int(room[node])
-            rooms.append(Room(len(pods), int(room[:there].sum()), tuple(per_node)))
+            rooms.append(Room(len(pods), int(room[:first_new].sum()), tuple(per_node)))
         return rooms
 
     def per_group(self) -> tuple[GroupLeast, ...]:
@@ -88,8 +88,8 @@ class Search:
     def mixed(self, enough: Counts) -> LeastNodes | None:
         """Of all groups together; ``enough`` are numbers that may suffice."""
         self.play(enough)
-        known = [counts for counts, played in self._known.items() if not played.waiting]
-        best = max(known, key=lambda counts: (-sum(counts), counts), default=None)
+        successes = [counts for counts, played in self._known.items() if not played.waiting]
+        best = max(successes, key=lambda counts: (-sum(counts), counts), default=None)
         for tried, counts in enumerate(self._ascending(sum(self._most) if best is None else sum(best) - 1)):
             if counts not in self._known and (len(self._known) >= self._budget or tried >= _MAX_TRIED):
                 return None if best is None else self._told(self._reduced(best), proven=False)
@@ -106,12 +106,12 @@ class Search:
     def _played(self, counts: Counts) -> Played:
         world, groups = self._world.fork(), [group.fork() for group in self._groups]
         added = scale_up(world, list(zip(groups, counts, strict=True)))
-        left = pod_groups(world)
+        pending = pod_groups(world)
         used = {pod.spec.node_name for pod in world.happenings.placed if not is_daemons(world, pod)}
         return Played(
-            sum(map(len, left)),
-            any(name not in used for each in added for name in each.nodes),
-            world.message(left[0].waiting[0]) if left else "",
+            sum(map(len, pending)),
+            any(name not in used for group in added for name in group.nodes),
+            world.message(pending[0].waiting[0]) if pending else "",
             tuple(added),
         )
 
@@ -172,8 +172,8 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
     if group.room == 0:
         most = group.group.maximum or 0
         return f"it may have {count_of(most, 'node')} and has {'it' if most == 1 else 'them'}"
-    said = [verdict_on(cluster, daemons, group.trial(), pods) for pods in pending]
-    return None if SUCCESS in said else f"on an empty node of it: {', '.join(said[0].reasons)}"
+    verdicts = [verdict_on(cluster, daemons, group.trial(), pods) for pods in pending]
+    return None if SUCCESS in verdicts else f"on an empty node of it: {', '.join(verdicts[0].reasons)}"
 
 
 def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:

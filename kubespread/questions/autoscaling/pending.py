@@ -35,16 +35,16 @@ class PodGroup:
 def pod_groups(world: World) -> list[PodGroup]:
     """Those that an autoscaler looks at, in the order they came: kube-scheduler found no node for them."""
     groups: dict[tuple[WorkloadName | PodKey, bytes], PodGroup] = {}
-    known: dict[int, bytes] = {}
-    for each in world.waiting:
-        scheduled = world.surroundings.scheduler_of(each.pod)
-        if each.pod.spec.scheduling_gates or scheduled is None:
+    specs: dict[int, bytes] = {}
+    for waiting in world.waiting:
+        scheduled = world.surroundings.scheduler_of(waiting.pod)
+        if waiting.pod.spec.scheduling_gates or scheduled is None:
             continue
-        template = id(each.template)
-        if template not in known:
-            known[template] = msgspec.json.encode((each.pod.metadata.labels, each.pod.spec))
-        key = world.book.owner_of(each.pod) or key_of(each.pod), known[template]
-        groups.setdefault(key, PodGroup(scheduled[1])).waiting.append(each)
+        template = id(waiting.template)
+        if template not in specs:
+            specs[template] = msgspec.json.encode((waiting.pod.metadata.labels, waiting.pod.spec))
+        key = world.book.owner_of(waiting.pod) or key_of(waiting.pod), specs[template]
+        groups.setdefault(key, PodGroup(scheduled[1])).waiting.append(waiting)
     return list(groups.values())
 
 
@@ -53,7 +53,7 @@ def largest_first(groups: Iterable[PodGroup], node: Node) -> list[PodGroup]:
     offered = allocatable(node)
 
     def share(group: PodGroup) -> float:
-        asked, _ = requested(group.pod)
-        return sum(asked.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
+        requests, _ = requested(group.pod)
+        return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
     return sorted(groups, key=share, reverse=True)

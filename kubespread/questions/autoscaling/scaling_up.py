@@ -37,17 +37,17 @@ def loops(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None])
         number += 1
         before, mark = sum(map(len, pending)), len(world.happenings.placed)
         added = scale_up(world, decision.additions)
-        left = sum(map(len, pod_groups(world)))
+        still_pending = sum(map(len, pod_groups(world)))
         yield ScalingLoop(
             number=number,
             added=tuple(added),
             pending=before,
             expected=decision.expected,
             placed=_placed_since(world, mark),
-            left=left,
+            left=still_pending,
             why=decision.why,
         )
-        if left >= before:
+        if still_pending >= before:
             return
 
 

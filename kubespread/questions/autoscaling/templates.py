@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from msgspec import structs
 
@@ -93,8 +94,8 @@ def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, launches:
     so a template says more of new nodes than those that are there, and one in another zone as much as one in this.
     Raises UsageError for a template that is no node of the cluster.
     """
-    found = [each for group in groups for each in _in_zones(group, nodes, launches=launches)]
-    return sorted(found, key=lambda each: each.name)
+    in_zones = (_in_zones(group, nodes, launches=launches) for group in groups)
+    return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
 
 
 def zone_of(node: Node) -> str | None:
@@ -102,14 +103,14 @@ def zone_of(node: Node) -> str | None:
 
 
 def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
-    given = node_called(group.template, nodes) if isinstance(group.template, str) else group.template
+    declared = node_called(group.template, nodes) if isinstance(group.template, str) else group.template
     members = [] if group.members is None else nodes_with(group.members, nodes)
-    known = sorted({zone for node in members if (zone := zone_of(node)) is not None})
-    zones: Sequence[str | None] = group.zones or known or [None]
+    in_use = sorted({zone for node in members if (zone := zone_of(node)) is not None})
+    zones: Sequence[str | None] = group.zones or in_use or [None]
     for zone in zones:
         mine = [node for node in members if zone is None or zone_of(node) == zone]
-        examples = [] if launches and given is not None else members if launches else mine
-        template, made_of = _template(group, zone, examples, given, nodes)
+        examples = [] if launches and declared is not None else members if launches else mine
+        template, made_of = _template(group, zone, examples, declared, nodes)
         yield ZoneGroup(
             group=group,
             zone=zone_of(template) if zone is None and template is not None else zone,
@@ -135,15 +136,16 @@ def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
 
 
 def _template(
-    group: NodeGroup, zone: str | None, members: Sequence[Node], given: Node | None, nodes: Sequence[Node]
+    group: NodeGroup, zone: str | None, members: Sequence[Node], template: Node | None, nodes: Sequence[Node]
 ) -> tuple[Node | None, str]:
     """What a new node is like, and what says so."""
     good = next(filter(_is_good, members), None)
     if good is not None:
         example, made_of = good, f"node {good.metadata.name}"
-    elif given is not None:
+    elif template is not None:
         is_node = isinstance(group.template, str)
-        example, made_of = (given if is_node else _provided(given)), f"node {group.template}" if is_node else "template"
+        example = template if is_node else _provided(template)
+        made_of = f"node {group.template}" if is_node else "template"
     elif members:
         example, made_of = members[0], f"node {members[0].metadata.name}"
     else:

@@ -78,30 +78,32 @@ def capacity(
     KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use is
     stranded. Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = Capacity(
+    question = Capacity(
         request=request, pods=() if pod is None else (pod,), named=name, namespace=namespace, tolerate=tuple(tolerate),
         node_selector=tuple(node_selector), by=by,
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler)
+    return ask(snapshot, question, scheduler)
 
 
-def answer(asked: Capacity, scene: Scene) -> CapacityReport:
+def answer(question: Capacity, scene: Scene) -> CapacityReport:
     """Of the pod that is asked about, else of one that is made for the question, else of totals alone."""
-    snapshot, pod = scene.snapshot, next(iter(asked.pods), None)
-    requests = None if asked.request is None else _requests(asked.request, snapshot.nodes)
+    snapshot, pod = scene.snapshot, next(iter(question.pods), None)
+    requests = None if question.request is None else _requests(question.request, snapshot.nodes)
     objects = snapshot.objects
-    if pod is None and asked.named is not None:
+    if pod is None and question.named is not None:
         raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
     if pod is None:
         # What a namespace allows says nothing about nodes.
         objects = objects.with_all(LimitRange, ())
-    elif asked.request is not None or asked.tolerate or asked.node_selector:
+    elif question.request is not None or question.tolerate or question.node_selector:
         raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
-    labels = _labels(asked.node_selector, snapshot.nodes)
-    given = pod if pod is not None else _manifest(requests or {}, asked.namespace, snapshot, asked.tolerate, labels)
+    labels = _labels(question.node_selector, snapshot.nodes)
+    given = (
+        pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate, labels)
+    )
     resolved = resolve(
         replace(snapshot, objects=objects), [given], scene.scheduler,
-        Choosing(asked.named, asked.namespace, one_only=True), counts_quotas=False,
+        Choosing(question.named, question.namespace, one_only=True), counts_quotas=False,
     )  # fmt: skip
     (candidate,), (profile,) = resolved.candidates, resolved.profiles
     if candidate.is_daemon:
@@ -114,11 +116,11 @@ def answer(asked: Capacity, scene: Scene) -> CapacityReport:
         counted = scheduler_amounts(pod_requests(candidate.pod))
         requests = {name: counted[name] for name in sorted(counted, key=lambda name: (name not in ALWAYS, name))}
     nodes, cluster = resolved.snapshot.nodes, resolved.cluster
-    known = label_keys(nodes)
-    if unknown := [key for key in labels if key not in known]:
-        raise UsageError(*(f"no node has the label {key!r}{near_keys(key, known)}" for key in unknown))
+    keys = label_keys(nodes)
+    if unknown := [key for key in labels if key not in keys]:
+        raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
     report = _counted(_Asked(
-        cluster, profile, candidate.pod, requests, _topology_key(asked.by, nodes),
+        cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
         claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
         is_limited=pod is not None,
     ))  # fmt: skip
@@ -127,7 +129,7 @@ def answer(asked: Capacity, scene: Scene) -> CapacityReport:
         report,
         cluster=scene.source,
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
-        tolerated=asked.tolerate,
+        tolerated=question.tolerate,
         node_selector=labels,
         # What was made for the question needs nothing to be admitted.
         gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed)))
@@ -166,14 +168,14 @@ def _manifest(
 
 def _labels(texts: Sequence[str], nodes: tuple[Node, ...]) -> dict[str, str]:
     """What ``KEY=VALUE`` asks of nodes; a key may be short. Raises UsageError."""
-    found = {}
+    labels = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or (faults := [*label_key_faults(key), *label_value_faults(value)]):
-            said = f": {'; '.join(faults)}" if equals else ""
-            raise UsageError(f"invalid node selector {text!r}: expected KEY=VALUE{said}")
-        found[full_topology_key(key, nodes)] = value
-    return found
+            reason = f": {'; '.join(faults)}" if equals else ""
+            raise UsageError(f"invalid node selector {text!r}: expected KEY=VALUE{reason}")
+        labels[full_topology_key(key, nodes)] = value
+    return labels
 
 
 def _topology_key(by: str | None, nodes: tuple[Node, ...]) -> str | None:
@@ -190,44 +192,44 @@ def _requests(text: str, nodes: tuple[Node, ...]) -> dict[str, int]:
     Names of resources that ``nodes`` have are offered for one that is mistyped. Raises UsageError in the API server's
     words, a line each fault.
     """
-    given: ResourceList = {}
+    request: ResourceList = {}
     for part in text.split(","):
-        name, equals, amount = (each.strip() for each in part.partition("="))
+        name, equals, amount = (text.strip() for text in part.partition("="))
         if not (name and equals and amount):
             raise UsageError(f"invalid request {part!r}: expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi")
-        if name in given:
+        if name in request:
             raise UsageError(f"invalid request {text!r}: {name} is there twice")
-        given[name] = amount
-    known = {name for node in nodes for name in node.status.allocatable} - {"pods"}
-    faults = [f"invalid request {name}={given[name]}: {said}" for name, said in _faults(given, known)]
+        request[name] = amount
+    resources = {name for node in nodes for name in node.status.allocatable} - {"pods"}
+    faults = [f"invalid request {name}={request[name]}: {fault}" for name, fault in _faults(request, resources)]
     if faults:
         raise UsageError(*faults)
-    counted = scheduler_amounts(amounts(given))
-    return {name: counted[name] for name in given}
+    counted = scheduler_amounts(amounts(request))
+    return {name: counted[name] for name in request}
 
 
-def _faults(given: ResourceList, known: set[str]) -> list[tuple[str, str]]:
+def _faults(request: ResourceList, resources: set[str]) -> list[tuple[str, str]]:
     """What the API server has against each resource, as a container's request; its name's faults before others."""
-    found: dict[str, str] = {}
-    for name, amount in given.items():
+    faults: dict[str, str] = {}
+    for name, amount in request.items():
         try:
             parse(amount)
         except QuantityError as error:
-            found[name] = str(error)
-    if found:
-        return list(found.items())
-    limits: ResourceList = {name: amount for name, amount in given.items() if not allows_overcommit(name)}
-    for fault in resource_faults(ResourceRequirements(requests=given, limits=limits), "resources"):
-        name = next((name for name in given if fault.path.endswith(f"[{name}]")), next(iter(given)))
-        hint = did_you_mean(_meant(name, known)) if name not in known else ""
-        found.setdefault(name, f"{fault.message}{hint}")
-    return [(name, found[name]) for name in given if name in found]
+            faults[name] = str(error)
+    if faults:
+        return list(faults.items())
+    limits: ResourceList = {name: amount for name, amount in request.items() if not allows_overcommit(name)}
+    for fault in resource_faults(ResourceRequirements(requests=request, limits=limits), "resources"):
+        name = next((name for name in request if fault.path.endswith(f"[{name}]")), next(iter(request)))
+        hint = did_you_mean(_meant(name, resources)) if name not in resources else ""
+        faults.setdefault(name, f"{fault.message}{hint}")
+    return [(name, faults[name]) for name in request if name in faults]
 
 
-def _meant(name: str, known: set[str]) -> str:
+def _meant(name: str, resources: set[str]) -> str:
     """The resource that has this name behind its domain, or one that is spelled like it."""
-    behind = sorted(full for full in known if short_key(full) == name)
-    return behind[0] if behind else near_miss(name, known)
+    behind = sorted(full for full in resources if short_key(full) == name)
+    return behind[0] if behind else near_miss(name, resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,13 +264,13 @@ class _Totals:
         return tuple(self._of(name, nodes) for name in self.names)
 
     def _of(self, name: str, nodes: Mask) -> ResourceAmounts:
-        there, taken = (int(column(self.cluster, name)[nodes].sum()) for column in (allocatable, requested))
-        return _amounts(name, there, taken, int(free(self.cluster, name)[nodes].sum()))
+        total, taken = (int(column(self.cluster, name)[nodes].sum()) for column in (allocatable, requested))
+        return _amounts(name, total, taken, int(free(self.cluster, name)[nodes].sum()))
 
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
         """Of each node by itself."""
         columns = [
-            [_amounts(name, *each) for each in zip(
+            [_amounts(name, *sums) for sums in zip(
                 *(column(self.cluster, name).tolist() for column in (allocatable, requested, free)), strict=True
             )]
             for name in self.names
@@ -276,64 +278,64 @@ class _Totals:
         return zip(*columns, strict=True)
 
 
-def _amounts(name: str, there: int, taken: int, left: int) -> ResourceAmounts:
+def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
     return ResourceAmounts(
         resource=name,
-        allocatable=canonical(name, there),
+        allocatable=canonical(name, total),
         requested=canonical(name, taken),
-        utilization=round(100 * taken / there, 1) if there else None,
-        free=canonical(name, left),
+        utilization=round(100 * taken / total, 1) if total else None,
+        free=canonical(name, unused),
     )
 
 
-def _counted(asked: _Asked) -> CapacityReport:
+def _counted(subject: _Asked) -> CapacityReport:
     """The report; the cluster it is about is not in it."""
-    cluster, profile = asked.cluster, asked.profile
+    cluster, profile = subject.cluster, subject.profile
     plugins = framework(profile)
     names = resource_names(cluster)
-    names += [name for name in asked.request or () if name not in names]
-    unasking = asking_for(asked.pod, {})
+    names += [name for name in subject.request or () if name not in names]
+    unasking = asking_for(subject.pod, {})
     bare = obstacles(evaluate(plugins, cluster, unasking))
     full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
     conclusion = None
-    if asked.request is None:
+    if subject.request is None:
         held_off = exhausted(cluster, bare)
     else:
-        copied = Copies(plugins, asked.pod, asked.claimants, asked.binds)
+        copied = Copies(plugins, subject.pod, subject.claimants, subject.binds)
         try:
             full = filled(cluster, copied)
-            evaluation = evaluate(plugins, full.cluster, asked.pod)
+            evaluation = evaluate(plugins, full.cluster, subject.pod)
             held_off = obstacles(evaluation)
             conclusion = None if full.copies.any() else bars(evaluation)
             tolerated = if_tolerated(cluster, copied, full.copies, compares=profile.version.has(COMPARISON_GATE))
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
-    asks = [name for name in asked.request or () if name not in ("cpu", "memory")]
+    asks = [name for name in subject.request or () if name not in ("cpu", "memory")]
     takes_pods = np.ones(len(cluster), dtype=np.bool_)
     takes_pods[list(bare)] = False
     totals = _Totals(cluster, names)
-    copies = full.copies if asked.request is not None else None
+    copies = full.copies if subject.request is not None else None
     return CapacityReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         request=None
-        if asked.request is None
-        else {name: canonical(name, each) for name, each in asked.request.items()},
-        topology_key=asked.topology_key,
+        if subject.request is None
+        else {name: canonical(name, amount) for name, amount in subject.request.items()},
+        topology_key=subject.topology_key,
         nodes=len(cluster),
         fits=None if copies is None else int(copies.sum()),
         if_tolerated=tolerated,
         conclusion=conclusion,
         most_on_one_node=None
-        if asked.request is None
-        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in asked.request},
+        if subject.request is None
+        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in subject.request},
         resources=tuple(_resources(totals, full.cluster, held_off)),
-        domains=tuple(_domains(totals, asked.topology_key, copies)),
-        node_rows=tuple(_nodes(totals, asked.topology_key, copies, held_off)),
+        domains=tuple(_domains(totals, subject.topology_key, copies)),
+        node_rows=tuple(_nodes(totals, subject.topology_key, copies, held_off)),
         largest=tuple(_largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
         not_modelled=(
-            _WHAT_A_NAMESPACE_MAY_HAVE.format("quotas" if asked.is_limited else "quotas and limit ranges"),
+            _WHAT_A_NAMESPACE_MAY_HAVE.format("quotas" if subject.is_limited else "quotas and limit ranges"),
             *not_modelled_of(profile),
         ),
         notes=tuple(notes),
@@ -345,15 +347,15 @@ def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle])
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
     off[list(held_off)] = True
-    for known in totals.of(everywhere):
-        name = known.resource
+    for total in totals.of(everywhere):
+        name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
         yield ResourceCapacity(
             resource=name,
-            allocatable=known.allocatable,
-            requested=known.requested,
-            utilization=known.utilization,
-            free=known.free,
+            allocatable=total.allocatable,
+            requested=total.requested,
+            utilization=total.utilization,
+            free=total.free,
             usable=canonical(name, usable),
             stranded=stranded(full, name, held_off),
         )

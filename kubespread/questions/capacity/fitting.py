@@ -128,9 +128,9 @@ def _copies(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Cou
 
 def _unwelcome(cluster: Cluster, asked: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
     """By node the taints that keep the pods off it, by their text, of nodes where all of these can be tolerated."""
-    tolerations, found = asked.pod.spec.tolerations, {}
-    for node, each in enumerate(cluster.nodes.objects):
-        taints = untolerated(each.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    tolerations, repelling = asked.pod.spec.tolerations, {}
+    for node, obj in enumerate(cluster.nodes.objects):
+        taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
         if taints and not any(map(is_state_taint, taints)):
-            found[node] = {taint_text(taint): taint for taint in taints}
-    return found
+            repelling[node] = {taint_text(taint): taint for taint in taints}
+    return repelling

@@ -181,29 +181,29 @@ def _short_of(report: CapacityReport) -> Iterator[str]:
     what is left is in pieces.
     """
     free = {resource.resource: resource.free for resource in report.resources}
-    for name, asked in (report.request or {}).items():
-        most, left = (report.most_on_one_node or {})[name], rounded(free[name])
+    for name, amount in (report.request or {}).items():
+        most, available = (report.most_on_one_node or {})[name], rounded(free[name])
         machines = (_allocatable(node, name) for node in report.node_rows)
         largest = max(machines, key=lambda text: parse(text).nano, default="0")
-        if parse(largest).nano < parse(asked).nano:
+        if parse(largest).nano < parse(amount).nano:
             yield f"no node has so much {name}: {rounded(largest)} at most"
-        elif parse(free[name]).nano < parse(asked).nano:
-            yield f"{name} is short: {left} left in all"
-        elif parse(most).nano < parse(asked).nano:
-            yield f"{name} is fragmented: {left} left in all, {rounded(most)} at most on one node"
+        elif parse(free[name]).nano < parse(amount).nano:
+            yield f"{name} is short: {available} left in all"
+        elif parse(most).nano < parse(amount).nano:
+            yield f"{name} is fragmented: {available} left in all, {rounded(most)} at most on one node"
 
 
 def _allocatable(node: NodeCapacity, resource: str) -> str:
-    return next(each.allocatable for each in node.resources if each.resource == resource)
+    return next(amounts.allocatable for amounts in node.resources if amounts.resource == resource)
 
 
 def _where(report: CapacityReport) -> str:
     if not report.domains:
         return ""
-    fits = [(_NONE if each.domain is None else each.domain or '""', each.fits or 0) for each in report.domains]
+    fits = [(_NONE if row.domain is None else row.domain or '""', row.fits or 0) for row in report.domains]
     if len(fits) <= _MAX_NAMED:
         return f": {', '.join(f'{domain} {count:,}' for domain, count in fits)}"
-    fewest, most = min(fits, key=lambda each: each[1]), max(fits, key=lambda each: each[1])
+    fewest, most = min(fits, key=lambda pair: pair[1]), max(fits, key=lambda pair: pair[1])
     return f": from {fewest[1]:,} in {fewest[0]} to {most[1]:,} in {most[0]}"
 
 

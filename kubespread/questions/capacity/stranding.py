@@ -84,27 +84,27 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
     found = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
-            known = found.get(node)
-            if known is None:
+            obstacle = found.get(node)
+            if obstacle is None:
                 found[node] = Obstacle("resource", resources=(name,))
-            elif known.cause == "resource" and known.resources == _SHARED[:1]:
+            elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
                 found[node] = Obstacle("resource", resources=_SHARED)
     return found
 
 
 def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:
     """What is free of a resource on ``nodes``, by why no pod can have it; the largest amount first."""
-    left = free(cluster, resource)
+    available = free(cluster, resource)
     amounts: dict[tuple[StrandedBy, str], list[int]] = {}
     for node, obstacle in nodes.items():
-        if amount := left.item(node):
+        if amount := available.item(node):
             amounts.setdefault(_cause(resource, obstacle), []).append(amount)
     return tuple(_sorted(amounts, resource))
 
 
 def _sorted(amounts: Mapping[tuple[StrandedBy, str], list[int]], resource: str) -> Iterator[Stranded]:
-    for (cause, detail), each in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0])):
-        yield Stranded(cause=cause, detail=detail, nodes=len(each), amount=canonical(resource, sum(each)))
+    for (cause, detail), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0])):
+        yield Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)))
 
 
 def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:

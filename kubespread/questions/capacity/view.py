@@ -72,29 +72,27 @@ def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str
 
 
 def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Iterator[Column[ResourceCapacity]]:
-    yield Column(header="RESOURCE", value=lambda each: each.resource)
+    yield Column(header="RESOURCE", value=lambda row: row.resource)
     if not is_narrow:
-        yield Column(header="ALLOCATABLE", value=lambda each: rounded(each.allocatable), is_number=True)
-    yield Column(header="REQUESTED", value=lambda each: rounded(each.requested, up=True), is_number=True)
+        yield Column(header="ALLOCATABLE", value=lambda row: rounded(row.allocatable), is_number=True)
+    yield Column(header="REQUESTED", value=lambda row: rounded(row.requested, up=True), is_number=True)
     yield Column(header="USED", value=_share, is_number=True, tone=_fullness)
-    yield Column(header="FREE", value=lambda each: rounded(each.free), is_number=True)
+    yield Column(header="FREE", value=lambda row: rounded(row.free), is_number=True)
     yield Column(
-        header="USABLE", value=lambda each: rounded(each.usable), is_number=True,
-        tone=lambda each: Tone.BAD if each.usable == "0" else Tone.PLAIN,
+        header="USABLE", value=lambda row: rounded(row.usable), is_number=True,
+        tone=lambda row: Tone.BAD if row.usable == "0" else Tone.PLAIN,
     )  # fmt: skip
     yield Column(
         header="STRANDED",
-        value=lambda each: "; ".join(_stranded_text(part, report.request) for part in each.stranded),
+        value=lambda row: "; ".join(_stranded_text(part, report.request) for part in row.stranded),
         readers=Readers.RECORDS,
     )
 
 
 def _shown(report: CapacityReport) -> list[str]:
     """The resources that get columns: cpu and memory, what the request names, and what else is asked for somewhere."""
-    asked = [
-        resource.resource for resource in report.resources if resource.requested != "0" and resource.resource != "pods"
-    ]
-    return list(dict.fromkeys((*_ALWAYS, *(report.request or ()), *(name for name in asked if "/" in name))))
+    requested = [row.resource for row in report.resources if row.requested != "0" and row.resource != "pods"]
+    return list(dict.fromkeys((*_ALWAYS, *(report.request or ()), *(name for name in requested if "/" in name))))
 
 
 def _fits(report: CapacityReport) -> list[Column[_Place]]:
@@ -180,24 +178,26 @@ def _whose(report: CapacityReport) -> str:
     """`` for pods of cpu 2 tolerating gpu``; nothing where only totals are asked about."""
     if report.pod is not None:
         return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
-    said = "" if report.request is None else f" of {request_text(report.request)}"
+    request = "" if report.request is None else f" of {request_text(report.request)}"
     if report.tolerated:
-        said += f" tolerating {', '.join(report.tolerated)}"
+        request += f" tolerating {', '.join(report.tolerated)}"
     if report.node_selector:
-        said += f" on nodes with {', '.join(f'{key}={value}' for key, value in report.node_selector.items())}"
-    return said and f" for pods{said}"
+        request += f" on nodes with {', '.join(f'{key}={value}' for key, value in report.node_selector.items())}"
+    return request and f" for pods{request}"
 
 
 def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
-    asked = report.request or ()
-    resources = [resource for resource in report.resources if resource.allocatable != "0" or resource.resource in asked]
+    requested = report.request or ()
+    resources = [
+        resource for resource in report.resources if resource.allocatable != "0" or resource.resource in requested
+    ]
     yield from table(list(_resource_columns(report, is_narrow=aim(look) < _NARROW)), resources, look)
     for resource in report.resources:
         # Where pod slots are left over, what is short of them is said already.
         if resource.stranded and resource.resource != "pods":
-            said = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
-            yield from wrapped([Cell(INDENT), cell(f"{resource.resource} stranded: {said}")], look.width, HANGING)
+            causes = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
+            yield from wrapped([Cell(INDENT), cell(f"{resource.resource} stranded: {causes}")], look.width, HANGING)
     if report.domains:
         yield from _domains(report, look)
     yield from _nodes(report, look)
@@ -207,7 +207,7 @@ def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
 def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
     rows = list(report.domains)
     if not look.in_full and len(rows) > _MAX_DOMAINS:
-        rows = sorted(rows, key=lambda each: -1 if each.fits is None else each.fits)[:_MAX_DOMAINS]
+        rows = sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS]
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     nodes = [_DOMAIN_NODES] if aim(look) >= _NARROW else []
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
@@ -216,7 +216,7 @@ def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
 
 
 def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
-    rows = sorted(report.node_rows, key=lambda each: (-_fullest(each), each.node))
+    rows = sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))
     if not look.in_full and len(rows) > _MAX_NODES:
         rows = rows[:_SHOWN_OF_MANY]
     columns: list[Column[NodeCapacity]] = [
@@ -229,8 +229,8 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
         header="WHY-NOT" if report.request is None else "NO-MORE-FOR", value=lambda row: ", ".join(row.why), nothing="",
         fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
     )  # fmt: skip
-    names = [escaped(each.node) for each in rows]
-    needed = max(_LEAST_WHY, len(why.header)) + GAP if any(each.why for each in rows) else 0
+    names = [escaped(row.node) for row in rows]
+    needed = max(_LEAST_WHY, len(why.header)) + GAP if any(row.why for row in rows) else 0
     domain = _domain(report)
     beside = room_beside_columns([domain, *columns], rows, look) - needed
     if report.topology_key is not None and max(map(len, names), default=0) + GAP <= beside:
@@ -240,10 +240,10 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
     node = replace(_NODE, text=lambda row: short[escaped(row.node)])
     yield from table([node, *columns, why], rows, look)
     yield from legend(names, list(short.values()), look)
-    if left := len(report.node_rows) - len(rows):
-        others = sorted(report.node_rows, key=_fullest)[:left]
-        extremes = dict.fromkeys(f"{_fullest(each):.0f}%" for each in (others[0], others[-1]))
-        yield from left_out(left, "node", f", {' to '.join(extremes)} full")
+    if hidden := len(report.node_rows) - len(rows):
+        others = sorted(report.node_rows, key=_fullest)[:hidden]
+        extremes = dict.fromkeys(f"{_fullest(row):.0f}%" for row in (others[0], others[-1]))
+        yield from left_out(hidden, "node", f", {' to '.join(extremes)} full")
 
 
 def _pods(node: NodeCapacity) -> str:

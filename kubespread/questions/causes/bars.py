@@ -104,29 +104,29 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
     """``no node has disk=ssd (nodeSelector)``, ``both nodes lack cpu and lack memory``; and what else is wrong where
     that is not all that is wrong with any node.
     """
-    said = [_nowhere(each, evaluation.cluster.nodes) for each in everywhere if isinstance(each, Barring)]
+    parts = [_nowhere(reason, evaluation.cluster.nodes) for reason in everywhere if isinstance(reason, Barring)]
     count, nodes = _nodes(everywhere[0].rejected, everywhere=True)
-    failing = [each.words for each in everywhere if isinstance(each, Failing)]
+    failing = [reason.words for reason in everywhere if isinstance(reason, Failing)]
     if SELECTION in failing:
-        said.append(selected_nowhere(evaluation))
+        parts.append(selected_nowhere(evaluation))
     if others := [words.said_of(count) for words in failing if words is not SELECTION]:
-        said.append(f"{nodes} {listed(others)}")
+        parts.append(f"{nodes} {listed(others)}")
     if not rejected_only_by(reasons, everywhere).any():
-        said.append(_wrong([reason for reason in reasons if reason not in everywhere], everywhere[0].rejected))
-    return "; ".join(said)
+        parts.append(_wrong([reason for reason in reasons if reason not in everywhere], everywhere[0].rejected))
+    return "; ".join(parts)
 
 
 def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], selecting: Failing) -> str:
     """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
-    left, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
-    names, count = named(evaluation, left), _left(selecting)
+    selected, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
+    names, count = named(evaluation, selected), _left(selecting)
     what = selection(evaluation.pod)
     if count == 1:
-        (node,) = np.flatnonzero(left).tolist()
+        (node,) = np.flatnonzero(selected).tolist()
         wrong = (_complaint(evaluation, other, node) for other in others if other.rejected[node])
         return f"{what} leaves only {names}, which {listed(list(wrong))}"
     where = f"only {names}" if names is not None else f"{count:,} of {len(evaluation.cluster):,} nodes"
-    return f"{what} leaves {where}; there {_wrong(others, left)}"
+    return f"{what} leaves {where}; there {_wrong(others, selected)}"
 
 
 def _complaint(evaluation: Evaluation, reason: BarringReason, node: int) -> str:
@@ -139,7 +139,7 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState) or PodTopologySpread.name not in evaluation.verdicts:
         return []
-    positions = (place for place, each in enumerate(state.declared.constraints) if each.is_hard)
+    positions = (place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard)
     return [
         Barring(letter(position), position, counted, counted.judged(None) != 0)
         for position, counted in zip(positions, state.hard, strict=True)
@@ -155,8 +155,8 @@ def failings(evaluation: Evaluation) -> list[Failing]:
         if plugin == PodTopologySpread.name:
             continue
         of_cordon = _of_cordon(evaluation) if plugin == TaintToleration.name else None
-        for which, status in enumerate(verdicts.table, start=1):
-            nodes = verdicts.which == which
+        for code, status in enumerate(verdicts.table, start=1):
+            nodes = verdicts.which == code
             if of_cordon is not None:
                 nodes &= ~of_cordon
             for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():
@@ -199,24 +199,26 @@ def _confined(
         constraint.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
         for constraint in constraints
     }
-    confining = max(constraints, key=lambda each: alone[each.letter], default=None)
+    confining = max(constraints, key=lambda constraint: alone[constraint.letter], default=None)
     if confining is None:
         return None
     if not alone[confining.letter]:
         confining = next((constraint for constraint in constraints if _leaves_one_thing(reasons, constraint)), None)
     if confining is None:
         return None
-    left = ~confining.rejected
-    said = f"{confining.letter} lets it only into {_domains(confining.counted, left)}; there {_wrong(reasons, left)}"
-    return _Confined(said, _left(confining))
+    allowed = ~confining.rejected
+    sentence = (
+        f"{confining.letter} lets it only into {_domains(confining.counted, allowed)}; there {_wrong(reasons, allowed)}"
+    )
+    return _Confined(sentence, _left(confining))
 
 
-def _wrong(reasons: Sequence[BarringReason], left: Mask) -> str:
+def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
     """What is wrong with nodes; what all of them suffer from leaves nothing else to say."""
-    wrong = [(reason, there) for reason in reasons if (there := reason.rejected & left).any()]
-    of_all = [(each, there) for each, there in wrong if (there == left).all()]
+    wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
+    of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listed(
-        [each.said_of(*_nodes(there, everywhere=bool(of_all))) for each, there in sorted(of_all or wrong, key=_few)]
+        [reason.said_of(*_nodes(nodes, everywhere=bool(of_all))) for reason, nodes in sorted(of_all or wrong, key=_few)]
     )
 
 
@@ -227,7 +229,9 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
     if not isinstance(reason, Barring) or reason.counted.constraint.source != "pod":
         return rejected_only_by(reasons, [reason])
     spec = evaluation.pod.spec
-    constraints = [each for place, each in enumerate(spec.topology_spread_constraints) if place != reason.position]
+    constraints = [
+        constraint for place, constraint in enumerate(spec.topology_spread_constraints) if place != reason.position
+    ]
     pod = replace(evaluation.pod, spec=replace(spec, topology_spread_constraints=constraints))
     try:
         return evaluate(evaluation.prepared.framework, evaluation.cluster, pod).feasible
@@ -237,7 +241,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
 
 def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
     """The nodes that nothing but ``some`` of the reasons rejects."""
-    rejected: Mask = np.logical_or.reduce([each.rejected for each in some])
+    rejected: Mask = np.logical_or.reduce([reason.rejected for reason in some])
     for reason in reasons:
         if reason not in some:
             rejected &= ~reason.rejected
@@ -245,11 +249,11 @@ def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringRea
 
 
 def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> bool:
-    left = ~confining.rejected
+    allowed = ~confining.rejected
     return any(
         reason is not confining
-        and bool((reason.rejected | ~left).all())
-        and bool((rejected_only_by(reasons, [reason]) & left).any())
+        and bool((reason.rejected | ~allowed).all())
+        and bool((rejected_only_by(reasons, [reason]) & allowed).any())
         for reason in reasons
     )
 
@@ -267,15 +271,15 @@ def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
     return count, f"{count} node{'' if count == 1 else 's'}"
 
 
-def _listed(said: Sequence[str]) -> str:
-    more = len(said) - _MAX_CAUSES
-    listed = ", ".join(said[:_MAX_CAUSES])
+def _listed(causes: Sequence[str]) -> str:
+    more = len(causes) - _MAX_CAUSES
+    listed = ", ".join(causes[:_MAX_CAUSES])
     return f"{listed}, and {more} more reason{'' if more == 1 else 's'}" if more > 0 else listed
 
 
-def _domains(counted: HardConstraint, left: Mask) -> str:
+def _domains(counted: HardConstraint, allowed: Mask) -> str:
     column = counted.column
-    names = sorted({column.values[code] or '""' for code in distinct(column.codes[left])})
+    names = sorted({column.values[code] or '""' for code in distinct(column.codes[allowed])})
     if len(names) > _MAX_DOMAINS:
         return f"{len(names)} of {len(column.values)} domains"
     *first, last = names
@@ -289,9 +293,9 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
         return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}{meant}"
     domains = int(np.count_nonzero(barring.counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
-        there = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
+        existing = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
         return (
-            f"{barring.letter} lets it in nowhere: {there}, fewer than minDomains {constraint.min_domains}, so the "
+            f"{barring.letter} lets it in nowhere: {existing}, fewer than minDomains {constraint.min_domains}, so the "
             "minimum is 0"
         )
     return f"{barring.letter} lets it in nowhere"

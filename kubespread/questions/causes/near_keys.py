@@ -21,12 +21,13 @@ def near_key(key: str, nodes: Nodes) -> str:
     return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
 
 
-def meant_key(key: str, known: Iterable[str]) -> str:
-    """The one of ``known`` that is ``key`` behind another prefix, by another of its names, or with a slip of the pen.
+def meant_key(key: str, keys: Iterable[str]) -> str:
+    """The one of ``keys`` that is ``key`` with another prefix, under another of its names, or with a typo.
 
-    Kubernetes' own come before others. Empty where there is none.
+    Kubernetes' own keys come before others. Empty when no key is close.
     """
-    last_parts = {each: _last_part(each) for each in sorted(known, key=lambda each: (each not in _USUAL, each))}
+    usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
+    last_parts = {candidate: _last_part(candidate) for candidate in usual_first}
     written = _last_part(key)
     for is_meant in (_is_same, _is_slip):
         for full, last_part in last_parts.items():
@@ -42,26 +43,26 @@ def _last_part(key: str) -> str:
     return short_key(key).lower()
 
 
-def _is_same(written: str, known: str) -> bool:
+def _is_same(written: str, existing: str) -> bool:
     """Whether only separators differ: ``node-group`` and ``nodegroup``."""
-    return _SEPARATORS.sub("", written) == _SEPARATORS.sub("", known)
+    return _SEPARATORS.sub("", written) == _SEPARATORS.sub("", existing)
 
 
-def _is_slip(written: str, known: str) -> bool:
+def _is_slip(written: str, existing: str) -> bool:
     """Whether a letter of one word is left out, added, replaced, or swapped with the next: ``hostnames``."""
-    words = list(zip(_SEPARATORS.split(written), _SEPARATORS.split(known), strict=False))
-    if len(_SEPARATORS.findall(written)) != len(_SEPARATORS.findall(known)):
+    words = list(zip(_SEPARATORS.split(written), _SEPARATORS.split(existing), strict=False))
+    if len(_SEPARATORS.findall(written)) != len(_SEPARATORS.findall(existing)):
         return False
     differing = [pair for pair in words if pair[0] != pair[1]]
     return len(differing) == 1 and _differs_by_a_letter(*differing[0])
 
 
-def _differs_by_a_letter(written: str, known: str) -> bool:
-    if len(known) <= _SHORT:
+def _differs_by_a_letter(written: str, existing: str) -> bool:
+    if len(existing) <= _SHORT:
         return False
-    same = next((at for at, pair in enumerate(zip(written, known, strict=False)) if pair[0] != pair[1]), None)
-    at = min(len(written), len(known)) if same is None else same
-    one, other = written[at:], known[at:]
+    same = next((index for index, pair in enumerate(zip(written, existing, strict=False)) if pair[0] != pair[1]), None)
+    index = min(len(written), len(existing)) if same is None else same
+    one, other = written[index:], existing[index:]
     # pool1 and pool2 are two things.
     if any(letter.isdigit() for letter in one[:1] + other[:1]):
         return False

@@ -92,7 +92,7 @@ def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     return words.brief_of(1)
 
 
-def listed(said: Sequence[str]) -> str:
+def listed(phrases: Sequence[str]) -> str:
     """``a, b and c``."""
-    *first, last = said
+    *first, last = phrases
     return f"{', '.join(first)} and {last}" if first else last

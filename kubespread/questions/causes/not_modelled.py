@@ -49,7 +49,7 @@ def not_modelled(
         *other_admission(pod, cluster.objects),
         *_gated(pod),
         *(() if is_grouped else _pod_groups(cluster, pod)),
-        *(said for plugin in plugins.running for said in plugin.not_modelled(cluster, pod)),
+        *(gap for plugin in plugins.running for gap in plugin.not_modelled(cluster, pod)),
         *not_modelled_of(profile),
     )
 

@@ -62,38 +62,38 @@ def check(
 
     Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
     """
-    given = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else manifests
-    asked = Check(
-        pods=tuple(given), select=tuple(select), ignore=tuple(ignore), namespace=namespace, selector=selector,
+    sources = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else manifests
+    question = Check(
+        pods=tuple(sources), select=tuple(select), ignore=tuple(ignore), namespace=namespace, selector=selector,
         baseline=None if baseline is None else str(baseline), recursive=recursive, template_path=template_path,
         fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
-def answer(asked: Check, scene: Scene) -> CheckReport:
+def answer(question: Check, scene: Scene) -> CheckReport:
     """What the rules find that are chosen, but for what the baseline knows."""
     snapshot = scene.given
-    rules, bar = selected(asked.select, asked.ignore), _bar(asked.fail_on)
-    known = _baseline(asked.baseline)
-    if not asked.pods and snapshot is None:
+    rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
+    baseline = _baseline(question.baseline)
+    if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
         raise UsageError("nothing to check: what is selected and ignored leaves no rule")
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    given = asked.pods or (ClusterWorkloads(all_namespaces=asked.namespace is None),)
-    gathered = gather(given, snapshot, scene.scheduler, asked.choosing)
+    sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
+    gathered = gather(sources, snapshot, scene.scheduler, question.choosing)
     surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
     checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, scene.on_progress)
-    findings, gone = (checked.findings, 0) if known is None else baselines.without_known(checked.findings, known)
+    findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
     assumed = () if gathered.cluster is None else gathered.cluster.assumed
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
         files=gathered.files,
-        workloads=len(gathered.subjects) + sum(each.workload is not None for each in gathered.refused),
+        workloads=len(gathered.subjects) + sum(refused.workload is not None for refused in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
         not_asked=not_asked(rules, surroundings),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
@@ -162,12 +162,12 @@ def _baseline(path: str | None) -> baselines.Baseline | None:
 
 def _reported(findings: Sequence[Finding]) -> tuple[RuleReport, ...]:
     codes = {finding.code for finding in findings}
-    return tuple(each.report for each in RULES if each.code in codes)
+    return tuple(rule.report for rule in RULES if rule.code in codes)
 
 
 def _notes(gathered: Gathered, gone: int) -> Sequence[str]:
     notes = []
-    ignored = (*(subject.ignored for subject in gathered.subjects), *(each.ignored for each in gathered.refused))
+    ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
     silenced = dict.fromkeys(code for codes in ignored for code in codes)
     if unknown := list(unknown_codes(silenced)):
         notes.append(f"annotations silence what no rule is called: {', '.join(unknown)}")

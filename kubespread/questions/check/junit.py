@@ -44,7 +44,7 @@ def _totals(findings: list[Finding] | tuple[Finding, ...]) -> str:
 
 def _case(finding: Finding) -> Iterator[str]:
     where = finding.place
-    name = " ".join(each for each in (finding.code, finding.rule, finding.workload, finding.field) if each)
+    name = " ".join(part for part in (finding.code, finding.rule, finding.workload, finding.field) if part)
     head = f"    <testcase name={_attribute(name)} classname={_attribute(finding.workload or finding.file or '')}"
     text = escape(escaped(f"{where}: {finding.in_full}" if where else finding.in_full))
     yield f"{head}>"

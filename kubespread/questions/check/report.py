@@ -145,14 +145,14 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         """What was found, then what was not looked at."""
-        known = [
+        excused = [
             f"{number} {where}"
             for number, where in ((self.ignored, "silenced by annotations"), (self.in_baseline, "in the baseline"))
             if number
         ]
         counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]
-        found = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
-        yield ", ".join([found, *known])
+        summary = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
+        yield ", ".join([summary, *excused])
         if self.not_asked:
             need = "it needs" if len(self.not_asked) == 1 else "they need"
             yield f"{count_of(len(self.not_asked), 'rule')} not asked: {need} a cluster (-S FILE)"

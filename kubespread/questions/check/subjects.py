@@ -80,10 +80,12 @@ class Gathered:
     notes: list[str] = field(default_factory=list)
 
 
-def gather(given: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> Gathered:
+def gather(
+    sources: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing
+) -> Gathered:
     """Read what was given, whatever of it can be read. Raises UsageError and SnapshotError."""
     gatherer = _Gatherer(snapshot, scheduler, choosing)
-    gatherer.gather(given)
+    gatherer.gather(sources)
     return gatherer.gathered
 
 
@@ -100,12 +102,12 @@ class _Gatherer:
         self._profiles: dict[str, Profile] = {}
         self._parts: list[str] = []
 
-    def gather(self, given: Iterable[PodGiven]) -> None:
+    def gather(self, sources: Iterable[PodGiven]) -> None:
         gathered = self.gathered
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
-        read = self._read(given)
+        read = self._read(sources)
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps
         gathered.notes += (*edits, *read.notes)
@@ -114,8 +116,8 @@ class _Gatherer:
         gathered.objects = self._snapshot.objects
         candidates = [(source, candidate) for source in self._sources(read) for candidate in self._candidate(source)]
         companions = [companion for _, candidate in candidates for companion in candidate.companions]
-        there = [pod for pod in self._snapshot.pods if pod.status.phase not in ENDED_PHASES]
-        running = as_counted(there, gathered.version)
+        active = [pod for pod in self._snapshot.pods if pod.status.phase not in ENDED_PHASES]
+        running = as_counted(active, gathered.version)
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
@@ -135,14 +137,14 @@ class _Gatherer:
         labeled = f" with the labels {self._choosing.selector}" if self._choosing.selector else ""
         return UsageError(f"nothing to check: {some_of(files, _NAMES_SHOWN)} {hold} no Pod or workload{labeled}")
 
-    def _read(self, given: Iterable[PodGiven]) -> Sources:
+    def _read(self, sources: Iterable[PodGiven]) -> Sources:
         """The manifests and references; files that are named and malformed, or in a directory, are refused."""
-        given = list(given)
-        check_choosing(given, self._choosing)
+        sources = list(sources)
+        check_choosing(sources, self._choosing)
         readable: list[PodGiven] = []
-        for each in given:
+        for source in sources:
             try:
-                readable.append(read_once(each, self._choosing.template_path))
+                readable.append(read_once(source, self._choosing.template_path))
             except ManifestError as error:
                 self.gathered.refused.append(Refused(error.file, None, error.faults))
         if not readable:
@@ -207,9 +209,9 @@ class _Gatherer:
         if faults:
             self.gathered.refused.append(replace(refused, faults=faults))
         elif part is not None:
-            said = f"{refused.workload} {part.text}"
-            self._parts.append(said)
-            (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(said)
+            message = f"{refused.workload} {part.text}"
+            self._parts.append(message)
+            (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(message)
 
     def _refused(self, error: KubespreadError, source: Source) -> Refused:
         if isinstance(source, Reference):
@@ -284,9 +286,9 @@ class _Gatherer:
             return subject
         # Of a Deployment the candidate is another pod of its ReplicaSet.
         stored = next(
-            each
-            for each in self._snapshot.of_kind(row)
-            if (each.metadata.namespace, each.metadata.name) == (subject.name.namespace, subject.name.name)
+            obj
+            for obj in self._snapshot.of_kind(row)
+            if (obj.metadata.namespace, obj.metadata.name) == (subject.name.namespace, subject.name.name)
         )
         template = row.pod_template(stored)
         return replace(
@@ -342,9 +344,9 @@ def _file(manifest: Manifest) -> str | None:
 
 
 def _annotations(item: KubernetesObject, path: str) -> dict[str, str]:
-    """The annotations at ``path`` as far as they are text."""
-    found = field_at(item.data, f"{path}.annotations")
-    return {key: value for key, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
+    """The annotations at ``path`` whose values are text."""
+    raw = field_at(item.data, f"{path}.annotations")
+    return {key: value for key, value in raw.items() if isinstance(value, str)} if isinstance(raw, dict) else {}
 
 
 def _refused(error: KubespreadError, file: str | None, workload: str | None) -> Refused:

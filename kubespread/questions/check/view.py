@@ -20,34 +20,34 @@ _STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
 _MOST_OF_A_RULE = 10
 _COLUMNS: Sequence[Column[Finding]] = (
-    Column(header="PLACE", value=lambda each: each.place, readers=Readers.COLUMNS | Readers.PAGES),
-    Column(header="FILE", value=lambda each: each.file, readers=Readers.SPREADSHEET),
-    Column(header="LINE", value=lambda each: each.line, readers=Readers.SPREADSHEET),
-    Column(header="COLUMN", value=lambda each: each.column, readers=Readers.SPREADSHEET),
-    Column(header="FIELD", value=lambda each: each.field, readers=Readers.SPREADSHEET),
-    Column(header="WORKLOAD", value=lambda each: each.workload),
-    Column(header="SEVERITY", value=lambda each: each.severity),
-    Column(header="CODE", value=lambda each: each.code, readers=Readers.PIPES),
-    Column(header="RULE", value=lambda each: each.rule, readers=Readers.PIPES),
-    Column(header="RULE", value=lambda each: f"{each.code} {each.rule}", readers=Readers.PAGES),
-    Column(header="MESSAGE", value=lambda each: each.message, title="What happens"),
-    Column(header="REMEDY", value=lambda each: each.remedy.text, readers=Readers.PIPES),
-    Column(header="REMEDY", value=lambda each: each.remedy.with_outcome, readers=Readers.PAGES),
-    Column(header="OUTCOME", value=lambda each: each.remedy.outcome, readers=Readers.SPREADSHEET),
+    Column(header="PLACE", value=lambda finding: finding.place, readers=Readers.COLUMNS | Readers.PAGES),
+    Column(header="FILE", value=lambda finding: finding.file, readers=Readers.SPREADSHEET),
+    Column(header="LINE", value=lambda finding: finding.line, readers=Readers.SPREADSHEET),
+    Column(header="COLUMN", value=lambda finding: finding.column, readers=Readers.SPREADSHEET),
+    Column(header="FIELD", value=lambda finding: finding.field, readers=Readers.SPREADSHEET),
+    Column(header="WORKLOAD", value=lambda finding: finding.workload),
+    Column(header="SEVERITY", value=lambda finding: finding.severity),
+    Column(header="CODE", value=lambda finding: finding.code, readers=Readers.PIPES),
+    Column(header="RULE", value=lambda finding: finding.rule, readers=Readers.PIPES),
+    Column(header="RULE", value=lambda finding: f"{finding.code} {finding.rule}", readers=Readers.PAGES),
+    Column(header="MESSAGE", value=lambda finding: finding.message, title="What happens"),
+    Column(header="REMEDY", value=lambda finding: finding.remedy.text, readers=Readers.PIPES),
+    Column(header="REMEDY", value=lambda finding: finding.remedy.with_outcome, readers=Readers.PAGES),
+    Column(header="OUTCOME", value=lambda finding: finding.remedy.outcome, readers=Readers.SPREADSHEET),
 )
 
 
 def view(report: CheckReport) -> View:
     """The findings; a warning counts where the verdict is yes."""
-    told = about(report)
+    facts = about(report)
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
-        told["tone"] = Tone.WARN
+        facts["tone"] = Tone.WARN
     findings = Sheet(
         title="Findings", columns=_COLUMNS, rows=report.findings, is_answer=True,
-        tone=lambda each: _TONES[each.severity],
+        tone=lambda finding: _TONES[finding.severity],
     )  # fmt: skip
     return View(
-        **told,
+        **facts,
         title=f"Check of {count_of(report.workloads, 'workload')}",
         sheets=[findings],
         lines=lambda look: _lines(report, look),
@@ -108,8 +108,8 @@ def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _left_out(findings: Sequence[Finding], shown: Sequence[Finding]) -> Iterator[Line]:
-    left = Counter((finding.code, finding.rule) for finding in findings)
-    left.subtract((finding.code, finding.rule) for finding in shown)
-    for (code, rule), number in sorted(left.items()):
+    by_rule = Counter((finding.code, finding.rule) for finding in findings)
+    by_rule.subtract((finding.code, finding.rule) for finding in shown)
+    for (code, rule), number in sorted(by_rule.items()):
         if number:
             yield [cell(f"{code} {rule}: {number} more (-v shows all)", DIM)]
