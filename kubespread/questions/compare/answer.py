@@ -78,7 +78,7 @@ def compare(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Compare(
+    question = Compare(
         pods=(before, after),
         replicas=replicas,
         from_scratch=from_scratch,
@@ -88,34 +88,37 @@ def compare(
         recursive=recursive,
         template_path=template_path,
     )
-    return ask(after.snapshot, asked, after.scheduler)
+    return ask(after.snapshot, question, after.scheduler)
 
 
-def answer(asked: Compare) -> CompareReport:
+def answer(question: Compare) -> CompareReport:
     """Each side is asked by itself."""
-    before, after = asked.pods
+    before, after = question.pods
     is_scored = all(
         side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in (before, after)
     )
-    pods = [read_once(pod, asked.template_path) for pod in given_pods(before.pod)]
-    others = pods if before.pod == after.pod else [read_once(pod, asked.template_path) for pod in given_pods(after.pod)]
+    pods = [read_once(pod, question.template_path) for pod in given_pods(before.pod)]
+    others = (
+        pods if before.pod == after.pod else [read_once(pod, question.template_path) for pod in given_pods(after.pod)]
+    )
 
     def answered(side: Side, pods: Sequence[PodGiven]) -> Answered:
         resolved = resolve(
-            side.snapshot, pods, side.scheduler, asked.choosing, settings=side.set, preempts=asked.preemption
+            side.snapshot, pods, side.scheduler, question.choosing, settings=side.set, preempts=question.preemption
         )
         report = explained(resolved).about(cluster_reference(side.snapshot))
         if not is_scored:
             not_modelled = (*report.not_modelled, _NOT_PLACED)
             return Answered(_asked(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
         (simulated,) = simulate(
-            side.snapshot, [*pods], asked.replicas, side.scheduler,
-            from_scratch=asked.from_scratch, deals=1, set=side.set, preemption=None if asked.preemption else False,
-            name=asked.named, namespace=asked.namespace, recursive=asked.recursive, template_path=asked.template_path,
+            side.snapshot, [*pods], question.replicas, side.scheduler,
+            from_scratch=question.from_scratch, deals=1, set=side.set,
+            preemption=None if question.preemption else False, name=question.named, namespace=question.namespace,
+            recursive=question.recursive, template_path=question.template_path,
         )  # fmt: skip
         return Answered(_asked(side), report, simulated)
 
-    return compared(answered(before, pods), answered(after, others), preemption=asked.preemption)
+    return compared(answered(before, pods), answered(after, others), preemption=question.preemption)
 
 
 def _asked(side: Side) -> Asked:
@@ -172,7 +175,7 @@ def compared(before: Answered, after: Answered, *, preemption: bool = True) -> C
 
 def _side(side: Answered) -> SideReport:
     explained, simulated = side.explained, side.simulated
-    said = (explained,) if simulated is None else (explained, simulated)
+    reports = (explained,) if simulated is None else (explained, simulated)
     return SideReport(
         asked=side.asked,
         kube_version=explained.kube_version,
@@ -190,18 +193,18 @@ def _side(side: Answered) -> SideReport:
         placed=None if simulated is None else simulated.placed,
         stopped=None if simulated is None else simulated.stopped,
         preempted=() if simulated is None else simulated.preempted,
-        gaps=tuple(dict.fromkeys(gap for report in said for gap in report.gaps)),
-        not_modelled=tuple(dict.fromkeys(each for report in said for each in report.not_modelled)),
-        admission=tuple(dict.fromkeys(each for report in said for each in report.admission)),
-        notes=tuple(dict.fromkeys(note for report in said for note in report.notes)),
+        gaps=tuple(dict.fromkeys(gap for report in reports for gap in report.gaps)),
+        not_modelled=tuple(dict.fromkeys(gap for report in reports for gap in report.not_modelled)),
+        admission=tuple(dict.fromkeys(change for report in reports for change in report.admission)),
+        notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)),
     )
 
 
 def _as_a_whole(before: SideReport, after: SideReport) -> bool:
     """Whether anything differs that is not about one node, replica or constraint."""
-    said = [(side.message, side.stopped, side.replicas, side.victims) for side in (before, after)]
+    outcomes = [(side.message, side.stopped, side.replicas, side.victims) for side in (before, after)]
     # Releases whose scores are not modeled have no first choice to compare.
-    return said[0] != said[1] or (bool(before.first and after.first) and before.first != after.first)
+    return outcomes[0] != outcomes[1] or (bool(before.first and after.first) and before.first != after.first)
 
 
 def _first(report: ExplainReport) -> tuple[str, ...]:
@@ -269,7 +272,7 @@ def _reasons(side: NodeSide) -> tuple[object, ...]:
     return (
         side.verdict,
         [(rejection.plugin, rejection.code, rejection.reasons) for rejection in side.rejections],
-        [each.topology_key for each in side.violated],
+        [constraint.topology_key for constraint in side.violated],
     )
 
 
@@ -338,22 +341,24 @@ _Pair = tuple[int | None, int | None]
 
 def _paired(before: Sequence[ConstraintReport], after: Sequence[ConstraintReport]) -> list[_Pair]:
     """The positions of constraints that are the same, as they are declared, whichever side comes first."""
-    left, right = list(range(len(before))), list(range(len(after)))
+    removed, added = list(range(len(before))), list(range(len(after)))
     pairs = list[_Pair]()
     for likeness in (_key_and_action, _key):
-        for was in tuple(left):
-            now = next((now for now in right if likeness(after[now]) == likeness(before[was])), None)
+        for was in tuple(removed):
+            now = next((now for now in added if likeness(after[now]) == likeness(before[was])), None)
             if now is not None:
-                left.remove(was)
-                right.remove(now)
+                removed.remove(was)
+                added.remove(now)
                 pairs.append((was, now))
-    pairs += [(was, None) for was in left] + [(None, now) for now in right]
+    pairs += [(was, None) for was in removed] + [(None, now) for now in added]
 
     def order(pair: _Pair) -> tuple[list[int], list[str]]:
         declared = [(before[pair[0]])] if pair[0] is not None else []
         declared += [(after[pair[1]])] if pair[1] is not None else []
         positions = [position for position in pair if position is not None]
-        return [min(positions), max(positions)], sorted("\n".join(_key_and_action(each)) for each in declared)
+        return [min(positions), max(positions)], sorted(
+            "\n".join(_key_and_action(constraint)) for constraint in declared
+        )
 
     return sorted(pairs, key=order)
 

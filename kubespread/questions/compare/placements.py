@@ -94,13 +94,13 @@ def _constraint(constraint: ConstraintDifference) -> Line:
         return [cell(only.letter, HEAD), cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
     exceeds = after.is_hard and after.skew > after.max_skew
     limits = both(str(before.max_skew), str(after.max_skew))
-    said = ", ".join(_settings(before, after))
+    differing = ", ".join(_settings(before, after))
     return [
         cell(both(before.letter, after.letter), HEAD),
         cell(f" {key} ≤ {limits}  "),
         cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
         cell(f"skew {both(str(before.skew), str(after.skew))}", BAD if exceeds else ""),
-        cell(f" ({said})" if said else ""),
+        cell(f" ({differing})" if differing else ""),
     ]
 
 

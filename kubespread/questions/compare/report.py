@@ -88,7 +88,7 @@ class SideReport(Report, frozen=True):
     @property
     def victims(self) -> set[str]:
         """NAMESPACE/name of those that were evicted, whichever replica took the place of which."""
-        return {each.pod for each in self.preempted}
+        return {victim.pod for victim in self.preempted}
 
     @property
     def running(self) -> int:
@@ -307,18 +307,18 @@ def _alike(report: CompareReport) -> str:
 
 
 def _differences(report: CompareReport) -> list[str]:
-    said = _nodes(report)
+    parts = _nodes(report)
     before, after = report.before, report.after
-    if not said and before.first and after.first and before.first != after.first:
-        said.append("another node is the first choice")
-    said += _replicas(report)
+    if not parts and before.first and after.first and before.first != after.first:
+        parts.append("another node is the first choice")
+    parts += _replicas(report)
     if before.victims != after.victims:
-        said += _preempted(before, after)
-    if not said and any(constraint.is_outcome for constraint in report.constraints):
-        said.append("matching pods are spread differently")
-    if not said and (before.message, before.stopped) != (after.message, after.stopped):
-        said.append("kube-scheduler says something else")
-    return said
+        parts += _preempted(before, after)
+    if not parts and any(constraint.is_outcome for constraint in report.constraints):
+        parts.append("matching pods are spread differently")
+    if not parts and (before.message, before.stopped) != (after.message, after.stopped):
+        parts.append("kube-scheduler says something else")
+    return parts
 
 
 def _preempted(before: SideReport, after: SideReport) -> Iterator[str]:
@@ -331,30 +331,30 @@ def _preempted(before: SideReport, after: SideReport) -> Iterator[str]:
 
 def _nodes(report: CompareReport) -> list[str]:
     counts = Counter(node.change for node in report.nodes)
-    said = list[str]()
+    parts = list[str]()
     for change in NodeChange:
         if number := counts[change]:
             nodes = "node" if number == 1 else "nodes"
-            said.append(f"{number:,} {'' if said else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
-    return said
+            parts.append(f"{number:,} {'' if parts else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
+    return parts
 
 
 def _replicas(report: CompareReport) -> list[str]:
     before, after = report.before, report.after
-    said = list[str]()
+    parts = list[str]()
     if before.replicas is None or after.replicas is None:
-        return said
+        return parts
     if before.running != after.running:
         of = "" if before.replicas == after.replicas else f" of {before.replicas:,}"
-        said.append(
+        parts.append(
             f"{after.running:,} of {count_of(after.replicas or 0, 'replica')} placed instead of {before.running:,}{of}"
         )
     elif before.pending != after.pending:
-        said.append(f"{after.pending:,} pending instead of {before.pending:,}")
+        parts.append(f"{after.pending:,} pending instead of {before.pending:,}")
     gone = sum(max(0, node.before - node.after) for node in report.replicas_on_nodes)
     come = sum(max(0, node.after - node.before) for node in report.replicas_on_nodes)
     if elsewhere := min(gone, come):
-        said.append(f"{elsewhere} replica{' goes' if elsewhere == 1 else 's go'} elsewhere")
+        parts.append(f"{elsewhere} replica{' goes' if elsewhere == 1 else 's go'} elsewhere")
     elif report.replicas and not report.replicas_on_nodes:
-        said.append("replicas go to the same nodes in another order")
-    return said
+        parts.append("replicas go to the same nodes in another order")
+    return parts

@@ -62,7 +62,7 @@ def _why_not(side: NodeSide | None) -> str:
     """Every reason in kube-scheduler's words, constraints by their keys with the skew; empty for a node that fits."""
     if side is None or side.feasible:
         return ""
-    violated = [f"{short_key(each.topology_key)}: {each.reason}" for each in side.violated]
+    violated = [f"{short_key(constraint.topology_key)}: {constraint.reason}" for constraint in side.violated]
     others = [
         reason for rejection in side.rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons
     ]
@@ -101,7 +101,10 @@ def _few_words(side: NodeSide | None, *, numbers: bool) -> str:
     """``zone skew 2 > 1 · cpu needs 1, free 0.2 of 7.9``, or ``zone · cpu``; empty for a node that fits."""
     if side is None or side.feasible:
         return ""
-    words = [_violated(each) if numbers else f"{short_key(each.topology_key)} skew" for each in side.violated]
+    words = [
+        _violated(constraint) if numbers else f"{short_key(constraint.topology_key)} skew"
+        for constraint in side.violated
+    ]
     for rejection in without_taint_of_cordon(side.rejections):
         if rejection.plugin == SPREAD_PLUGIN:
             continue
@@ -118,16 +121,16 @@ def _violated(constraint: NodeConstraint) -> str:
 
 
 def _number_of(side: NodeSide | None, what: str) -> int | None:
-    found: int | None = None if side is None else getattr(side, what)
-    return found
+    number: int | None = None if side is None else getattr(side, what)
+    return number
 
 
 def _why(node: NodeDifference) -> str:
     """The reasons of each side that has any; the plugins of a score that differs."""
     reasons = {when: _why_not(side) for when, side in (("before", node.before), ("after", node.after))}
-    said = [f"{when}: {text}" for when, text in reasons.items() if text]
-    if said or node.before is None or node.after is None:
-        return "; ".join(said)
+    sentences = [f"{when}: {text}" for when, text in reasons.items() if text]
+    if sentences or node.before is None or node.after is None:
+        return "; ".join(sentences)
     before, after = node.before.scores, node.after.scores
     return ", ".join(f"{name} {before.get(name, 0)}>{after.get(name, 0)}" for name in node.score_changes)
 
@@ -142,11 +145,11 @@ _NODE: Sequence[Column[NodeDifference]] = (
     Column(header="WHY", value=_why),
 )
 _SKEW: Sequence[Column[ConstraintDifference]] = (
-    Column(header="KEY", value=lambda each: each.topology_key),
-    count("SKEW-BEFORE", lambda each: None if each.before is None else each.before.skew),
-    count("SKEW-AFTER", lambda each: None if each.after is None else each.after.skew),
-    count("MAX-SKEW-BEFORE", lambda each: None if each.before is None else each.before.max_skew),
-    count("MAX-SKEW-AFTER", lambda each: None if each.after is None else each.after.max_skew),
+    Column(header="KEY", value=lambda row: row.topology_key),
+    count("SKEW-BEFORE", lambda row: None if row.before is None else row.before.skew),
+    count("SKEW-AFTER", lambda row: None if row.after is None else row.after.skew),
+    count("MAX-SKEW-BEFORE", lambda row: None if row.before is None else row.before.max_skew),
+    count("MAX-SKEW-AFTER", lambda row: None if row.after is None else row.after.max_skew),
 )
 _DOMAIN: Sequence[Column[tuple[str, DomainDifference]]] = (
     Column(header="KEY", value=lambda row: row[0]),
@@ -155,14 +158,14 @@ _DOMAIN: Sequence[Column[tuple[str, DomainDifference]]] = (
     count("AFTER", lambda row: row[1].after),
 )
 _ON_NODE: Sequence[Column[NodeReplicasDifference]] = (
-    Column(header="NODE", value=lambda each: each.name),
-    count("REPLICAS-BEFORE", lambda each: each.before),
-    count("REPLICAS-AFTER", lambda each: each.after),
+    Column(header="NODE", value=lambda row: row.name),
+    count("REPLICAS-BEFORE", lambda row: row.before),
+    count("REPLICAS-AFTER", lambda row: row.after),
 )
 _REPLICA: Sequence[Column[ReplicaDifference]] = (
-    count("REPLICA", lambda each: each.replica),
-    Column(header="NODE-BEFORE", value=lambda each: each.before, title="Before"),
-    Column(header="NODE-AFTER", value=lambda each: each.after, title="After"),
+    count("REPLICA", lambda row: row.replica),
+    Column(header="NODE-BEFORE", value=lambda row: row.before, title="Before"),
+    Column(header="NODE-AFTER", value=lambda row: row.after, title="After"),
 )
 
 _Side = tuple[str, SideReport]
@@ -213,7 +216,7 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
             *pair("feasible", lambda side: "true" if side.feasible else "false"),
             *pair("total", lambda side: side.total),
             *pair("rank", lambda side: side.rank),
-            *(each for plugin in plugins for each in pair(plugin, lambda side, name=plugin: side.scores.get(name))),  # type: ignore[misc]
+            *(column for plugin in plugins for column in pair(plugin, lambda side, name=plugin: side.scores.get(name))),  # type: ignore[misc]
             *pair("why-not", _why_not),
             count("REPLICAS-BEFORE", lambda row: None if row[2] is None else row[2].before),
             count("REPLICAS-AFTER", lambda row: None if row[2] is None else row[2].after),
@@ -288,7 +291,9 @@ def _node_facts(report: CompareReport) -> NodeFacts:
         )
         for name in dict.fromkeys([*differ, *held])
     }
-    verdicts = {name: f"{each.change}: {_said_of(each, numbers=True)}" for name, each in differ.items()}
+    verdicts = {
+        name: f"{difference.change}: {_said_of(difference, numbers=True)}" for name, difference in differ.items()
+    }
     colors = "green fits now or is new, red no longer fits or is gone, yellow differs otherwise"
     return NodeFacts(("Change", "Score", "How", "Replicas"), rows, verdicts, colors)
 
@@ -323,7 +328,7 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
     ]
     for line in tabulated(columns, headers=False) if rows.rows else ():
         yield from wrapped(line, look.width, HANGING)
-    phrases = [[cell(said, DIM)] for said in _left_out(rows.left_out)]
+    phrases = [[cell(sentence, DIM)] for sentence in _left_out(rows.left_out)]
     if report.unchanged_nodes:
         phrases.append(
             [cell(f"{_count_nodes(report.unchanged_nodes)} as before" if report.nodes else "all as before", DIM)]
@@ -377,8 +382,8 @@ def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
         return
     yield [cell("MESSAGE", HEAD)]
     for when, side in (("before", before), ("after", after)):
-        said = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
-        for message in said:
+        texts = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
+        for message in texts:
             yield from wrapped([cell(f"{INDENT}{when}: {message}")], look.width, HANGING)
 
 
@@ -406,7 +411,7 @@ def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
     groups: dict[tuple[NodeChange, str], list[NodeDifference]] = {}
     for node in nodes:
         groups.setdefault((node.change, _said_of(node, numbers=False)), []).append(node)
-    rows = [_Row(change, alike, _said_of_all(alike) or said) for (change, said), alike in groups.items()]
+    rows = [_Row(change, alike, _said_of_all(alike) or text) for (change, text), alike in groups.items()]
     rows.sort(key=lambda row: (_ORDER.index(row.change), -len(row.nodes), row.nodes[0].name))
     verdicts = [row for row in rows if row.change is not NodeChange.SCORE]
     scores = [row for row in rows if row.change is NodeChange.SCORE]
@@ -418,8 +423,8 @@ def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
 
 def _said_of_all(nodes: Sequence[NodeDifference]) -> str | None:
     """With the figures, where they are those of every node."""
-    said = _said_of(nodes[0], numbers=True)
-    return said if all(_said_of(node, numbers=True) == said for node in nodes[1:]) else None
+    text = _said_of(nodes[0], numbers=True)
+    return text if all(_said_of(node, numbers=True) == text for node in nodes[1:]) else None
 
 
 def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
@@ -430,13 +435,13 @@ def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Li
     pairs = zip(_provenance(before), _provenance(after), strict=True)
     shared = [" ".join(filter(None, old)) for old, new in pairs if old == new]
     phrases = [
-        " · ".join(said for said in (*shared, report.manner) if said not in ("", _DEFAULT_PROFILE)),
+        " · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)),
         f"nodes {names.left_out}" if names.left_out else "",
     ]
     headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
-    for said in _asked_otherwise(report):
-        yield from flowed([[cell(said)]], look)
+    for setting in _asked_otherwise(report):
+        yield from flowed([[cell(setting)]], look)
 
 
 def _asked_otherwise(report: CompareReport) -> Iterator[str]:
@@ -455,12 +460,12 @@ def _asked_otherwise(report: CompareReport) -> Iterator[str]:
         settings = [f"set {setting}" for setting in side.asked.settings]
         other = after if side is before else before
         if (side.asked.edits, side.asked.settings) != (other.asked.edits, other.asked.settings):
-            yield from (f"{when}: {said}" for said in (*side.asked.edits, *settings))
+            yield from (f"{when}: {setting}" for setting in (*side.asked.edits, *settings))
 
 
 def _changed(before: _Named, after: _Named) -> str:
     """``kube-scheduler v1.30 → v1.36``, the word once where it is the same."""
-    old, new = (" ".join(filter(None, each)) or _NONE for each in (before, after))
+    old, new = (" ".join(filter(None, parts)) or _NONE for parts in (before, after))
     return f"{old}{ARROW}{after[1] if before[0] and before[0] == after[0] else new}"
 
 

@@ -61,35 +61,35 @@ def explain(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Explain(
+    question = Explain(
         pods=tuple(given_pods(pod)), named=name, namespace=namespace, recursive=recursive, template_path=template_path,
         settings=tuple(set), preemption=preemption, with_pods=pods,
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler)
+    return ask(snapshot, question, scheduler)
 
 
-def answer(asked: Explain, scene: Scene) -> ExplainReport:
+def answer(question: Explain, scene: Scene) -> ExplainReport:
     """The nodes that are asked about, in the order that is asked for."""
-    resolved = resolve(scene.snapshot, asked.pods, scene.scheduler, asked.choosing, settings=asked.settings)
-    report = answer_of(resolved, preemption=asked.preemption, pods=asked.with_pods)
-    report = report.about(scene.source).sorted_by(asked.sort)
-    return report.only(asked.nodes) if asked.nodes else report
+    resolved = resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
+    report = answer_of(resolved, preemption=question.preemption, pods=question.with_pods)
+    report = report.about(scene.source).sorted_by(question.sort)
+    return report.only(question.nodes) if question.nodes else report
 
 
-def answer_of(asked: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
+def answer_of(resolved: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
     """The same about what was read already."""
-    candidate, profile = asked.candidates[0], asked.profiles[0]
+    candidate, profile = resolved.candidates[0], resolved.profiles[0]
     report = explained(
-        asked.cluster,
+        resolved.cluster,
         candidate.pod,
         profile,
         (*candidate.notes, *filter(None, [candidate.waits_behind])),
         candidate.admission,
         preemption=preemption,
         pods=pods,
-        revise=reviser(asked),
+        revise=reviser(resolved),
     )
-    return report.with_gaps(asked.gaps_of(candidate)).sorted_by("score")
+    return report.with_gaps(resolved.gaps_of(candidate)).sorted_by("score")
 
 
 def explained(

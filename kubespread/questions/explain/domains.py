@@ -140,12 +140,12 @@ def _row(
 
 def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> SharedArithmetic:
     skews = {number.skew for number in numbers}
-    known = [skew for skew in skews if skew is not None]
+    known_skews = [skew for skew in skews if skew is not None]
     return SharedArithmetic(
         first=numbers[0],
         differ=len(skews) > 1 or any(number.matching != numbers[0].matching for number in numbers),
-        least=min(known, default=None),
-        most=max(known, default=None),
+        least=min(known_skews, default=None),
+        most=max(known_skews, default=None),
         over=sum([not number.satisfied for number in numbers]) if constraint.is_hard else 0,
     )
 

@@ -89,8 +89,8 @@ def _arithmetic(rows: Rows, spelling: Spelling) -> list[Column]:
         Column(
             constraint_header(place, constraint.topology_key, spelling),
             [
-                Cell(each.text(spelling), BAD if each.rejects else "")
-                for each in (row.arithmetic[place] for row in rows.rows)
+                Cell(term.text(spelling), BAD if term.rejects else "")
+                for term in (row.arithmetic[place] for row in rows.rows)
             ],
         )
         for place, constraint in enumerate(rows.arithmetic)
@@ -115,7 +115,7 @@ _FITS, _FAILS = Cell("yes", GOOD), Cell("no", BAD)
 def _within(rows: Rows, reasons: Column, width: int) -> Column:
     """The reasons, in a word each where there is no room for their numbers."""
     cells = [
-        each if width_of(each.text) <= width else Cell(cut_items(row.short_names, width))
-        for row, each in zip(rows.rows, reasons.cells, strict=True)
+        reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
+        for row, reason in zip(rows.rows, reasons.cells, strict=True)
     ]
     return Column(cut_end(reasons.header, width), cells)

@@ -68,11 +68,11 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The same report about some of its nodes. Raises UsageError for a node that is not there."""
-        asked = dict.fromkeys(names)
-        known = {node.name for node in self.nodes}
-        if missing := [name for name in asked if name not in known]:
-            raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, known)}" for name in missing))
-        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in asked))
+        chosen = dict.fromkeys(names)
+        existing = {node.name for node in self.nodes}
+        if missing := [name for name in chosen if name not in existing]:
+            raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, existing)}" for name in missing))
+        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in chosen))
 
     @property
     def marks(self) -> tuple[str, str] | None:
@@ -123,8 +123,8 @@ def beside(report: ExplainReport) -> list[str]:
     constraint would have to be other than it is.
     """
     preempting = None if report.preemption is None else report.preemption.sentence
-    told = (report.conclusion, report.message, preempting, _sampling(report))
-    return [said for said in (*told, *_advice(report.advice)) if said]
+    sentences = (report.conclusion, report.message, preempting, _sampling(report))
+    return [sentence for sentence in (*sentences, *_advice(report.advice)) if sentence]
 
 
 def _advice(advice: Advice | None) -> Iterator[str]:
@@ -133,17 +133,17 @@ def _advice(advice: Advice | None) -> Iterator[str]:
     """
     if advice is None:
         return
-    shown, told = list[Suggestion](), set[str]()
-    for each in advice.enough:
-        if each.family != SCHEDULE_ANYWAY or told.isdisjoint(each.constraints):
-            shown.append(each)
-            told.update(each.constraints)
+    shown, hardened = list[Suggestion](), set[str]()
+    for suggestion in advice.enough:
+        if suggestion.family != SCHEDULE_ANYWAY or hardened.isdisjoint(suggestion.constraints):
+            shown.append(suggestion)
+            hardened.update(suggestion.constraints)
     if shown:
         first, *others = shown
         listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
         yield f"Enough alone: {' · '.join([*listed, *(f'{other.change} ({other.nodes:,})' for other in others)])}"
-    if said := " · ".join(not_enough(advice)):
-        yield f"Not enough: {said}"
+    if changes := " · ".join(not_enough(advice)):
+        yield f"Not enough: {changes}"
 
 
 def _sampling(report: ExplainReport) -> str | None:

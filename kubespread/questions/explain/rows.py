@@ -115,7 +115,8 @@ def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Seque
 def _distance(node: NodeReport) -> tuple[int, int]:
     """How far a node is from fitting: what rejects it, then by how much it exceeds the constraints."""
     excess = (
-        max(0, each.skew - each.max_skew) if each.skew is not None else each.max_skew for each in node.constraints
+        max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
+        for constraint in node.constraints
     )
     failing = sum(not constraint.satisfied for constraint in node.constraints)
     return len(node.rejections) + failing, sum(excess)

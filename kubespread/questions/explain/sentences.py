@@ -53,14 +53,14 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
 
 def _counted_pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
     """The pods that the node's domain counts."""
-    domain = next((each for each in about.domains if each.value == constraint.domain), None)
+    domain = next((domain for domain in about.domains if domain.value == constraint.domain), None)
     pods = domain.pods if domain is not None else None
     return [f"{pod.name} ({pod.owner or 'no owner'}) on {pod.node}, {state(pod)}" for pod in pods or ()]
 
 
 def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
-    said = ", ".join((f"pods {about.selector}", *policies(about)))
-    head = f"{about.topology_key} {about.when_unsatisfiable} maxSkew {about.max_skew} ({said}):"
+    text = ", ".join((f"pods {about.selector}", *policies(about)))
+    head = f"{about.topology_key} {about.when_unsatisfiable} maxSkew {about.max_skew} ({text}):"
     if constraint.domain is None:
         ending = "which a hard constraint requires" if about.is_hard else "so the constraint does not count for it"
         return f"{head} the node has no label {about.topology_key}, {ending}."

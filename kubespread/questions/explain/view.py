@@ -100,11 +100,11 @@ def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
 
 
 _FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
-    "matching": lambda each: each.matching,
-    "self": lambda each: each.self_match,
-    "minimum": lambda each: None if each.matching is None else each.global_minimum or 0,
-    "skew": lambda each: each.skew,
-    "maxSkew": lambda each: each.max_skew,
+    "matching": lambda row: row.matching,
+    "self": lambda row: row.self_match,
+    "minimum": lambda row: None if row.matching is None else row.global_minimum or 0,
+    "skew": lambda row: row.skew,
+    "maxSkew": lambda row: row.max_skew,
 }
 
 
@@ -207,16 +207,16 @@ def _conclusion(report: ExplainReport, suffix: str, look: Look, *, by_domain: bo
         yield [Cell("  --by node shows nodes one by one", DIM)]
     if report.nodes:
         yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
-    for said in report.answer[1:]:
-        yield from wrapped([cell(said)], look.width)
+    for sentence in report.answer[1:]:
+        yield from wrapped([cell(sentence)], look.width)
 
 
 def _title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
     """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
     pod = f"{report.pod.namespace}/{report.pod.name}"
     nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
-    asked = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
-    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, width)
+    about_pod = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
+    return titled(about_pod, report.cluster, report.kube_version, report.scheduler_name, width)
 
 
 def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
@@ -225,15 +225,15 @@ def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     if not rows:
         return
     texts = [
-        [each.said(row, NONE).removesuffix(suffix if each.header == "NODE" else "") for row in rows]
-        for each in _COUNTED
+        [column.said(row, NONE).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
+        for column in _COUNTED
     ]
     yield []
     columns = list[Laid]()
     for width in _WIDTHS:
         columns = [
-            Laid(each.header, [_cell(text, width) for text in column])
-            for each, column in zip(_COUNTED, texts, strict=True)
+            Laid(column.header, [_cell(text, width) for text in column_texts])
+            for column, column_texts in zip(_COUNTED, texts, strict=True)
         ]
         if look.width is None or 2 + sum(column.width + GAP for column in columns) <= look.width + GAP:
             break
@@ -247,7 +247,9 @@ def _cell(text: str, width: int | None) -> Cell:
 
 
 def _facts(report: ExplainReport) -> NodeFacts:
-    constraints = [f"{letter(place)} {short_key(each.topology_key)}" for place, each in enumerate(report.constraints)]
+    constraints = [
+        f"{letter(place)} {short_key(constraint.topology_key)}" for place, constraint in enumerate(report.constraints)
+    ]
     rows = rows_of(report, report.nodes).rows
     return NodeFacts(
         ("Fits", *constraints, "Score", "Why not"),
@@ -264,7 +266,7 @@ def _verdict(row: NodeRow) -> str:
 def _cells(row: NodeRow) -> list[str]:
     return [
         "yes" if row.node.feasible else "no",
-        *(each.text(PRETTY) for each in row.arithmetic),
+        *(term.text(PRETTY) for term in row.arithmetic),
         "" if row.node.total is None else str(row.node.total),
         row.with_numbers,
     ]

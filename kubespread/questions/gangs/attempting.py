@@ -70,8 +70,8 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choos
     # Where none fits, the one where most members do says what is wrong.
     shown = choosing.chance.choice(equals) if equals and choosing.chance is not None else domains[0].value
     candidates = column.codes == column.index[shown]
-    there = [replace(entry, candidates=candidates) for entry in entries]
-    outcomes, after = run(cluster, there, choosing.break_tie, again=bool(equals))
+    confined = [replace(entry, candidates=candidates) for entry in entries]
+    outcomes, after = run(cluster, confined, choosing.break_tie, again=bool(equals))
     return Attempt(outcomes, after, bool(equals), domains, shown if equals else None, len(equals))
 
 

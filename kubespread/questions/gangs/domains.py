@@ -89,8 +89,8 @@ def _tried(
     """By placing members that are not alike, or bind claims."""
     for code in codes:
         candidates = column.codes == code
-        there = [replace(entry, candidates=candidates) for entry in entries]
-        outcomes, _ = run(cluster, there, break_tie, again=False)
+        confined = [replace(entry, candidates=candidates) for entry in entries]
+        outcomes, _ = run(cluster, confined, break_tie, again=False)
         yield DomainTrial(
             column.values[code],
             int(np.count_nonzero(candidates)),

@@ -19,7 +19,7 @@ from kubespread.scheduler.placing import Tiebreaker
 
 def run_with_gangs(
     cluster: Cluster,
-    asked: Sequence[Asked],
+    workloads: Sequence[Asked],
     break_tie: Tiebreaker,
     *,
     seed: int | None = None,
@@ -31,7 +31,7 @@ def run_with_gangs(
     ``seed`` is what domains of equal scores are chosen with; None takes the first by name.
     """
     choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
-    units = list(_units(asked))
+    units = list(_units(workloads))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
     while waiting:
         newly_placed = []
@@ -47,21 +47,21 @@ def run_with_gangs(
     outcomes: dict[int, Outcome] = {}
     for unit in units:
         outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
-    return [outcomes[position] for position in range(len(asked))], cluster
+    return [outcomes[position] for position in range(len(workloads))], cluster
 
 
-def _units(asked: Sequence[Asked]) -> Iterator[Unit]:
+def _units(workloads: Sequence[Asked]) -> Iterator[Unit]:
     """What is placed together."""
     members: dict[Gang, list[int]] = {}
-    for position, each in enumerate(asked):
-        if each.gang is None:
-            yield SingleWorkload([position], [each.entry])
-        elif each.gang.pod_group is None:
-            yield WhatIfGangs([position], [each.entry], each.gang)
+    for position, workload in enumerate(workloads):
+        if workload.gang is None:
+            yield SingleWorkload([position], [workload.entry])
+        elif workload.gang.pod_group is None:
+            yield WhatIfGangs([position], [workload.entry], workload.gang)
         else:
-            members.setdefault(each.gang, []).append(position)
+            members.setdefault(workload.gang, []).append(position)
     for gang, positions in members.items():
-        yield PodGroupMembers(positions, [asked[position].entry for position in positions], gang)
+        yield PodGroupMembers(positions, [workloads[position].entry for position in positions], gang)
 
 
 def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:

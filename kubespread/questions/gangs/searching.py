@@ -58,16 +58,16 @@ def _too_small(most: Bound) -> GangSearch:
 def _anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, most: Bound) -> GangSearch | None:
     if most.members < gang.needed:
         return _too_small(most)
-    found = look_ahead(entry.plugins, cluster, entry.pod, gang.needed)
-    if found is None:
+    outlook = look_ahead(entry.plugins, cluster, entry.pod, gang.needed)
+    if outlook is None:
         return None
     return GangSearch(
-        nodes=found.nodes,
+        nodes=outlook.nodes,
         domain=None,
-        impossible=found.exhausted and not _takes_devices(start),
+        impossible=outlook.exhausted and not _takes_devices(start),
         room=None,
-        steps=found.steps,
-        blocking=found.blocking,
+        steps=outlook.steps,
+        blocking=outlook.blocking,
     )
 
 
@@ -79,16 +79,16 @@ def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing,
         for code in column.sorted_codes.tolist()
         if gang.domain in (None, column.values[code])
     }
-    roomiest = max(bounds.values(), key=lambda each: each.members, default=Bound(0))
+    roomiest = max(bounds.values(), key=lambda most: most.members, default=Bound(0))
     if roomiest.members < gang.needed:
         return _too_small(roomiest)
     steps, is_open = 0, False
     for code, most in sorted(bounds.items(), key=lambda pair: -pair[1].members):
         if most.members < gang.needed:
             break
-        there = Placing(prepared.fork(), start.answers.fork(), column.codes == code)
+        confined = Placing(prepared.fork(), start.answers.fork(), column.codes == code)
         tried = Search(gang.needed, MAX_STEPS - steps)
-        order = tried.order_from(there)
+        order = tried.order_from(confined)
         steps += tried.steps
         if order is not None:
             nodes = tuple(names[node] for node in order)
@@ -127,9 +127,9 @@ def _spread(counted: HardConstraint, room: Counts) -> int:
     constraint, column = counted.constraint, counted.column
     if not constraint.self_match or not counted.is_domain.any():
         return int(room.sum())
-    there = sums_by_domain(column, np.where(counted.counts_on, room, 0))
+    room_there = sums_by_domain(column, np.where(counted.counts_on, room, 0))
     full = counted.fork()
-    full.counts = counted.counts + there
+    full.counts = counted.counts + room_there
     most = constraint.max_skew + full.global_minimum - counted.counts
     uncounted = int(room[column.present & ~counted.counts_on].sum())
-    return int(np.minimum(there, np.maximum(most, 0)).sum()) + uncounted
+    return int(np.minimum(room_there, np.maximum(most, 0)).sum()) + uncounted

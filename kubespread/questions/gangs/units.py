@@ -141,8 +141,8 @@ class WhatIfGangs(_Gang):
     def _next(self) -> Sequence[Entry]:
         """The members of the next gang; none where too few are left."""
         (entry,), needed = self._rest(), self._as_it_stands.needed
-        left = MAX_REPLICAS if entry.count is None else entry.count
-        return [replace(entry, count=needed)] if 0 < needed <= left else []
+        remaining = MAX_REPLICAS if entry.count is None else entry.count
+        return [replace(entry, count=needed)] if 0 < needed <= remaining else []
 
     @property
     def _refused(self) -> str:
@@ -199,15 +199,15 @@ def gang_report(
     The name of the member that is stuck is for whoever knows the names.
     """
     last = stuck.attempt if stuck is not None else placed[-1] if placed else None
-    asked = _asked(gang, entries)
+    requested = _asked(gang, entries)
     return GangReport(
         pod_group=gang.pod_group,
         size=gang.size,
         scheduled=gang.scheduled,
         members=_members(gang, entries, stuck) or (0 if last is None else last.fitted),
-        gangs=asked,
+        gangs=requested,
         placed=_whole(gang, placed),
-        fits=not gang.fault and _whole(gang, placed) >= (1 if asked is None else asked),
+        fits=not gang.fault and _whole(gang, placed) >= (1 if requested is None else requested),
         fitted=0 if last is None else last.fitted,
         blocked=None if stuck is None else _blocked(stuck, place),
         waiting=gang.fault or (gang.permit if stuck is not None and stuck.attempt.fitted else "") or None,

@@ -84,24 +84,24 @@ def topology_map(
     ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods where it
     has none. Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Map(
+    question = Map(
         pods=() if pod is None else tuple(given_pods(pod)), keys=tuple(keys), selector=selector, named=name,
         namespace=namespace, recursive=recursive, template_path=template_path, settings=tuple(set),
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler)
+    return ask(snapshot, question, scheduler)
 
 
-def answer(asked: Map, scene: Scene) -> TopologyMap:
+def answer(question: Map, scene: Scene) -> TopologyMap:
     """The cluster by itself, or around the pods that are asked about."""
-    if asked.pods and asked.selector:
+    if question.pods and question.selector:
         raise UsageError("name a workload or mark pods by a selector, not both")
-    drawn = _of(_resolved(asked, scene)) if asked.pods else _whole(asked, scene)
-    given = [full_topology_key(key, drawn.snapshot.nodes) for key in asked.keys]
-    check_topology_keys(given, drawn.snapshot.nodes, ())
-    levels = given or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
+    drawn = _of(_resolved(question, scene)) if question.pods else _whole(question, scene)
+    given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
+    check_topology_keys(given_keys, drawn.snapshot.nodes, ())
+    levels = given_keys or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
     if len(dict.fromkeys(levels)) < len(levels):
         raise UsageError("every topology key can be given only once")
-    were, are = ({node.metadata.name for node in each.nodes} for each in (scene.snapshot, drawn.snapshot))
+    were, are = ({node.metadata.name for node in snapshot.nodes} for snapshot in (scene.snapshot, drawn.snapshot))
     drawing, candidate = Drawing(drawn.cluster, levels, drawn.marked, are - were), drawn.candidate
     return TopologyMap(
         kube_version=str(scene.release),
@@ -123,16 +123,16 @@ def answer(asked: Map, scene: Scene) -> TopologyMap:
     )
 
 
-def _resolved(asked: Map, scene: Scene) -> Resolved:
-    return resolve(scene.snapshot, asked.pods, scene.scheduler, asked.choosing, settings=asked.settings)
+def _resolved(question: Map, scene: Scene) -> Resolved:
+    return resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
 
 
-def _whole(asked: Map, scene: Scene) -> _Asked:
+def _whole(question: Map, scene: Scene) -> _Asked:
     """The cluster by itself."""
     now = scene.now
     cluster, marked = Cluster.of(now.nodes, as_counted(now.pods, scene.release), now.objects), Marked()
-    if text := asked.selector:
-        namespace = asked.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+    if text := question.selector:
+        namespace = question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         try:
             marked = selected(cluster, namespace, parse_selector(text))
         except SelectorError as error:
@@ -140,27 +140,27 @@ def _whole(asked: Map, scene: Scene) -> _Asked:
     return _Asked(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
 
 
-def _of(asked: Resolved) -> _Asked:
-    candidate, cluster = asked.candidates[0], _cluster_with(asked)
-    marked = Marked.of(cluster, candidate.pod, framework(asked.profiles[0]), _own(asked, cluster))
-    gaps = (*asked.lacking, *candidate.gaps)
-    return _Asked(asked.snapshot, cluster, marked, candidate, gaps, candidate.notes)
+def _of(resolved: Resolved) -> _Asked:
+    candidate, cluster = resolved.candidates[0], _cluster_with(resolved)
+    marked = Marked.of(cluster, candidate.pod, framework(resolved.profiles[0]), _own(resolved, cluster))
+    gaps = (*resolved.lacking, *candidate.gaps)
+    return _Asked(resolved.snapshot, cluster, marked, candidate, gaps, candidate.notes)
 
 
-def _cluster_with(asked: Resolved) -> Cluster:
+def _cluster_with(resolved: Resolved) -> Cluster:
     """The cluster with a pod that is asked about, if it runs: it is not to be placed again."""
-    if not asked.candidates[0].is_stored:
-        return asked.cluster
-    pods = as_counted(asked.snapshot.pods, asked.version)
-    return Cluster.of(asked.snapshot.nodes, pods, asked.cluster.objects)
+    if not resolved.candidates[0].is_stored:
+        return resolved.cluster
+    pods = as_counted(resolved.snapshot.pods, resolved.version)
+    return Cluster.of(resolved.snapshot.nodes, pods, resolved.cluster.objects)
 
 
-def _own(asked: Resolved, cluster: Cluster) -> list[Pod]:
+def _own(resolved: Resolved, cluster: Cluster) -> list[Pod]:
     """The pods of the workload, and a pod by itself, that run in ``cluster``."""
-    candidate, running = asked.candidates[0], cluster.running.pods
+    candidate, running = resolved.candidates[0], cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
-    replica_sets = asked.snapshot.objects.of(ReplicaSet)
+    replica_sets = resolved.snapshot.objects.of(ReplicaSet)
     return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
 
 
@@ -184,7 +184,7 @@ class Marked:
     @classmethod
     def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
         """The pods that the first constraint of ``pod`` counts, wherever they run; without a constraint its ``own``."""
-        plugin = next((each for each in plugins.running if isinstance(each, PodTopologySpread)), None)
+        plugin = next((plugin for plugin in plugins.running if isinstance(plugin, PodTopologySpread)), None)
         if plugin is not None:
             cluster.assume(plugin.gaps(cluster, pod))
         try:
@@ -193,8 +193,8 @@ class Marked:
             state = None
         counted = counted_constraints(state) if isinstance(state, SpreadState) else []
         if not counted or not isinstance(state, SpreadState):
-            ours = {id(each) for each in own}
-            return cls(places=[place for place, each in enumerate(cluster.running.pods) if id(each) in ours])
+            ours = {id(pod) for pod in own}
+            return cls(places=[place for place, pod in enumerate(cluster.running.pods) if id(pod) in ours])
         first, everywhere = counted[0].constraint, np.ones(len(cluster), dtype=np.bool_)
         reports = constraint_reports({PodTopologySpread.name: state}, everywhere)
         if not first.counts_pods:
@@ -202,8 +202,8 @@ class Marked:
         running = cluster.running
         selected = np.flatnonzero(pretended_kinds(cluster, first, pod.metadata.namespace).of(running.kind)).tolist()
         # Spreading leaves terminating pods out.
-        there = [place for place in selected if running.pods[place].metadata.deletion_timestamp is None]
-        return cls(reports, counted, there, str(first.selector))
+        active = [place for place in selected if running.pods[place].metadata.deletion_timestamp is None]
+        return cls(reports, counted, active, str(first.selector))
 
 
 def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
@@ -231,7 +231,7 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
         called.setdefault(short_key(key), []).append(key)
     # A label of one's own that is called so stands in where there is no well-known one.
     wide = (
-        next((key for key in (*known, *called.get(name, ())) if key in values), None) for name, known in _WIDE.items()
+        next((key for key in (*usual, *called.get(name, ())) if key in values), None) for name, usual in _WIDE.items()
     )
     first = [key for key in wide if key is not None]
     having = Counter(key for node in nodes for key in node.metadata.labels)
@@ -285,15 +285,15 @@ class Drawing:
         paths, marked = self._paths(), self._marked_on()
         names, objects = self.cluster.nodes.names, self.cluster.nodes.objects
         counts = self.cluster.running.taken.pod_count.tolist()
-        amounts = [(name, used.tolist(), there.tolist()) for name, used, there in self._amounts()]
+        amounts = [(name, used.tolist(), total.tolist()) for name, used, total in self._amounts()]
         skews = [_skews(report, counted) for report, counted in self._constraints()]
-        for position in sorted(range(len(names)), key=lambda each: (_order(paths[each]), names[each])):
+        for position in sorted(range(len(names)), key=lambda node: (_order(paths[node]), names[node])):
             yield MapNode(
                 name=names[position],
                 path=paths[position],
                 pods=counts[position],
                 marked=tuple(marked.get(position, ())),
-                load=tuple(_load(name, used[position], there[position]) for name, used, there in amounts),
+                load=tuple(_load(name, used[position], total[position]) for name, used, total in amounts),
                 skew=tuple(skew[position] for skew in skews),
                 closed=tuple(_closed(objects[position])),
                 joined=names[position] in self.joined,
@@ -327,10 +327,10 @@ class Drawing:
 
     def _marked_on(self) -> Mapping[int, Sequence[NamespacedName]]:
         """NAMESPACE/name of the marked pods of each node that has any."""
-        running, there = self.cluster.running, dict[int, list[NamespacedName]]()
+        running, by_node = self.cluster.running, dict[int, list[NamespacedName]]()
         for place in self.marked.places:
-            there.setdefault(int(running.node[place]), []).append(NamespacedName.of(running.pods[place]))
-        return {node: sorted(names) for node, names in there.items()}
+            by_node.setdefault(int(running.node[place]), []).append(NamespacedName.of(running.pods[place]))
+        return {node: sorted(names) for node, names in by_node.items()}
 
 
 def _load(resource: str, requested: int, allocatable: int) -> Load:

@@ -53,7 +53,7 @@ def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
     box they are left out.
     """
     values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
-    several = [place for place, found in enumerate(values) if len(found) > 1]
+    several = [place for place, domains in enumerate(values) if len(domains) > 1]
     zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
     box = zone if zone is not None else next(iter(several), None)
     headings = [place for place in several if box is not None and place < box]
@@ -67,9 +67,9 @@ def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
     ):
         inner = []
     single = {
-        key: next(iter(found))
-        for key, found in zip(report.keys, values, strict=True)
-        if len(found) == 1 and None not in found
+        key: next(iter(domains))
+        for key, domains in zip(report.keys, values, strict=True)
+        if len(domains) == 1 and None not in domains
     }
     return Levels(report.keys, headings, box, inner, boxes, single)
 
@@ -95,8 +95,8 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
     name = name if value is None else value or EMPTY
     counted = count_of(len(nodes), "node")
     if by is MapBy.LOAD:
-        known = {each.path: each for each in report.domains}
-        domain = None if levels.box is None else known.get(nodes[0].path[: levels.box + 1])
+        by_path = {domain.path: domain for domain in report.domains}
+        domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
         load = fullest(report.load if domain is None else domain.load)
         return Title(name, [counted] if load is None else [*_said_of_load(nodes, _percent(load)), _percent(load)])
     constraint = _constraint(report, levels)
@@ -113,10 +113,10 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
 
 def _said_of_load(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
     """``4 nodes · cpu 17% · 2 cordoned or not ready``, and shorter."""
-    said = f"{count_of(len(nodes), 'node')} · {percent}"
+    text = f"{count_of(len(nodes), 'node')} · {percent}"
     if closed := sum(is_closed(node.closed) for node in nodes):
-        yield f"{said} · {closed:,} cordoned or not ready"
-    yield said
+        yield f"{text} · {closed:,} cordoned or not ready"
+    yield text
 
 
 def _percent(load: Load) -> str:

@@ -111,8 +111,8 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
 
 def fullest(load: tuple[Load, ...]) -> Load | None:
     """The resource with the largest requested share, the first in case of a tie."""
-    known = [each for each in load if each.percent is not None]
-    return max(known, key=lambda each: each.percent or 0, default=None)
+    measured = [row for row in load if row.percent is not None]
+    return max(measured, key=lambda row: row.percent or 0, default=None)
 
 
 CLOSING = ("cordoned", "not ready")
@@ -160,16 +160,18 @@ def against(constraint: ConstraintReport, skew: int) -> str:
 
 def fullness(report: TopologyMap) -> str:
     """How much of each resource is requested, and which node is fullest."""
-    said = [f"{each.resource} {each.percent}%" for each in report.load if each.percent is not None]
+    percents = [f"{load.resource} {load.percent}%" for load in report.load if load.percent is not None]
     first = fullest_node(report)
-    at = f"; fullest {first.name}, {node_load(first)}" if first is not None and percent(first) else ""
-    return f"{count_of(len(report.nodes), 'node')}: {', '.join(said)} requested{at}" if said else "no nodes"
+    busiest = f"; fullest {first.name}, {node_load(first)}" if first is not None and percent(first) else ""
+    return (
+        f"{count_of(len(report.nodes), 'node')}: {', '.join(percents)} requested{busiest}" if percents else "no nodes"
+    )
 
 
 def fullest_node(report: TopologyMap) -> MapNode | None:
     """The first of equals; None where no node has anything."""
-    known = [node for node in report.nodes if node.fullest is not None]
-    return max(known, key=percent, default=None)
+    measured = [node for node in report.nodes if node.fullest is not None]
+    return max(measured, key=percent, default=None)
 
 
 def percent(node: MapNode) -> int:

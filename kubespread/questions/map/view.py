@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, zip_longest
 from math import ceil
+from operator import attrgetter
 
 from kubespread.escaping import escaped
 from kubespread.questions.map.levels import Levels, levels_of, title_of
@@ -60,11 +61,13 @@ def view(report: TopologyMap) -> View:
             ),
         ],
         nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
-        bars=[asked_bars(each, place, one_more=False) for place, each in enumerate(report.constraints)],
+        bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
     # Soft constraints are no part of the verdict.
-    return replace(seen, tone=Tone.WARN if any(skew > each.max_skew for skew, each in limits) else Tone.GOOD)
+    return replace(
+        seen, tone=Tone.WARN if any(skew > constraint.max_skew for skew, constraint in limits) else Tone.GOOD
+    )
 
 
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
@@ -75,8 +78,8 @@ def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
         yield Column(header="MARKED", value=lambda node: len(node.marked), readers=Readers.PIPES)
     for place, resource in enumerate(report.resources):
         yield _share(short_key(resource), place, Readers.PIPES)
-    for place, each in enumerate(report.constraints):
-        yield _skew(short_key(each.topology_key), place)
+    for place, constraint in enumerate(report.constraints):
+        yield _skew(short_key(constraint.topology_key), place)
     yield Column(
         header="CLOSED", value=lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES
     )
@@ -96,11 +99,11 @@ def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain
     """A domain has none of the keys within its own."""
 
     def value(row: MapNode | MapDomain) -> str | None:
-        return next(("" if each is None else each or EMPTY for each in row.path[place : place + 1]), None)
+        return next(("" if value is None else value or EMPTY for value in row.path[place : place + 1]), None)
 
     def text(row: MapNode | MapDomain) -> str:
-        said = value(row)
-        return "" if said is None else said or NONE
+        text = value(row)
+        return "" if text is None else text or NONE
 
     name = short_key(key)
     return Column(header=name.upper(), value=value, text=text, readers=readers, title=name)
@@ -128,7 +131,7 @@ def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
             yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
-        yield from flowed([[cell(said, DIM)] for said in drawing.legend()], look)
+        yield from flowed([[cell(text, DIM)] for text in drawing.legend()], look)
     yield from concluded(report.answer, look, others="")
 
 
@@ -137,8 +140,8 @@ def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
     if report.workload is None:
         return headline(f"{nodes}, {pods}", report, look)
     holding = sum(bool(node.marked) for node in report.nodes)
-    said = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
-    return headline(report.workload, report, look, said)
+    marked = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
+    return headline(report.workload, report, look, marked)
 
 
 @dataclass(frozen=True)
@@ -196,11 +199,11 @@ class _Drawing:
         room, most = self._cells_in_line, max((len(nodes) for nodes in self.levels.boxes.values()), default=1)
         if self.look.in_full:
             return 1
-        return next(each for each in range(1, most + 1) if each == most or self._height(each, room) <= _MAX_LINES)
+        return next(size for size in range(1, most + 1) if size == most or self._height(size, room) <= _MAX_LINES)
 
-    def _height(self, each: int, room: int) -> int:
+    def _height(self, per_cell: int, room: int) -> int:
         heights = (
-            sum(ceil(ceil(len(group) / each) / room) for _, group in self.levels.groups(nodes))
+            sum(ceil(ceil(len(group) / per_cell) / room) for _, group in self.levels.groups(nodes))
             for nodes in self.levels.boxes.values()
         )
         return max(heights, default=0)
@@ -224,27 +227,26 @@ class _Drawing:
                 gap = " " * (GAP + max(0, room))
                 # What takes no pods is gray; what it holds keeps its color.
                 line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
-                used = sum(width_of(each.text) for each in line)
+                used = sum(width_of(part.text) for part in line)
                 yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
 
     def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
-        room, each = self._cells_in_line, self.each
+        room, per_cell = self._cells_in_line, self.each
         for label, group in self.levels.groups(nodes):
-            cells = [self.shades.character(together, self.most) for together in self._together(group, each)]
+            cells = [self.shades.character(together, self.most) for together in self._together(group, per_cell)]
             for start in range(0, len(cells), room):
                 yield [*self._label(label if not start else ""), *_joined(cells[start : start + room])]
 
-    def _together(self, group: Sequence[MapNode], each: int) -> list[Sequence[MapNode]]:
+    def _together(self, group: Sequence[MapNode], per_cell: int) -> list[Sequence[MapNode]]:
         """The nodes that share a character."""
-        ordered = sorted(group, key=self.shades.order) if each > 1 else group
-        return [ordered[at : at + each] for at in range(0, len(ordered), each)]
+        ordered = sorted(group, key=self.shades.order) if per_cell > 1 else group
+        return [ordered[start : start + per_cell] for start in range(0, len(ordered), per_cell)]
 
     @cached_property
     def most(self) -> int:
         """The most marked pods that a character stands for."""
         groups = (group for nodes in self.levels.boxes.values() for _, group in self.levels.groups(nodes))
-        together = (each for group in groups for each in self._together(group, self.each))
-        return max((held_by(each) for each in together), default=0)
+        return max((held_by(nodes) for group in groups for nodes in self._together(group, self.each)), default=0)
 
     def _label(self, text: str) -> Line:
         width = self.label_width
@@ -273,13 +275,13 @@ class _Drawing:
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
-        if self.is_named and (said := said_once(names, [*self.names.values()])):
-            yield said
+        if self.is_named and (rule := said_once(names, [*self.names.values()])):
+            yield rule
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
     """Neighbors of one style as one."""
-    return (Cell("".join(each.text for each in run), style) for style, run in groupby(cells, lambda each: each.style))
+    return (Cell("".join(part.text for part in run), style) for style, run in groupby(cells, attrgetter("style")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +306,7 @@ def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Lin
     """Rows of ``columns`` boxes, those of a row equally high."""
     for start in range(0, len(boxes), columns):
         row = boxes[start : start + columns]
-        drawn = [list(_drawn(box, inner, max(len(each.lines) for each in row))) for box in row]
+        drawn = [list(_drawn(box, inner, max(len(other.lines) for other in row))) for box in row]
         for parts in zip_longest(*drawn):
             line = list[Cell]()
             for place, part in enumerate(parts):
@@ -313,11 +315,11 @@ def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Lin
 
 
 def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
-    said = next((each for each in box.said if width_of(box.name) + width_of(each) + _DOT <= inner), box.said[-1])
-    said = cut_end(said, max(1, inner - _DOT - 1))
-    name = cut_middle(box.name, max(1, inner - _DOT - width_of(said)))
-    rule = "─" * (inner - _DOT - width_of(name) - width_of(said))
-    yield [Cell("┌ "), Cell(name, HEAD), Cell(f" · {said}", box.style), Cell(f" {rule}┐")]
+    facts = next((text for text in box.said if width_of(box.name) + width_of(text) + _DOT <= inner), box.said[-1])
+    facts = cut_end(facts, max(1, inner - _DOT - 1))
+    name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))
+    rule = "─" * (inner - _DOT - width_of(name) - width_of(facts))
+    yield [Cell("┌ "), Cell(name, HEAD), Cell(f" · {facts}", box.style), Cell(f" {rule}┐")]
     for line in [*box.lines, *([()] * (height - len(box.lines)))]:
         room = inner - sum(width_of(cell.text) for cell in line)
         yield [Cell("│ "), *line, Cell(" " * room + " │")]

@@ -79,9 +79,9 @@ def pending(
     return ask(snapshot, Pending(namespace=namespace, selector=selector, preemption=preemption), scheduler, on_progress)
 
 
-def answer(asked: Pending, scene: Scene) -> PendingReport:
+def answer(question: Pending, scene: Scene) -> PendingReport:
     """Nothing is placed in the scene's world."""
-    whose = WorkloadsAsked.of(asked.namespace, asked.selector)
+    whose = WorkloadsAsked.of(question.namespace, question.selector)
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
@@ -93,7 +93,7 @@ def answer(asked: Pending, scene: Scene) -> PendingReport:
         cluster=scene.source,
         namespace=whose.namespace,
         selector=whose.text,
-        preemption=asked.preemption,
+        preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
@@ -116,7 +116,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[Stuc
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
     groups: list[StuckGroup] = []
     freeing = _Freeing(world, scene.now, scene.release)
-    for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(each.kind) for each in alike)):
+    for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
         if scene.on_progress is not None:
             scene.on_progress(sum(len(group.pods) for group in groups))
@@ -136,10 +136,10 @@ def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
     """Those that wait and are asked about, as kube-scheduler would try them; behind them those with gates."""
     kinds: dict[int, list[Waiting]] = {}
-    ordered = {key_of(each.pod): each for each in (*world.queue.in_order(), *world.waiting)}
-    for each in ordered.values():
-        if is_asked(workload_of(world, each.pod)):
-            kinds.setdefault(id(each.template), []).append(each)
+    ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
+    for waiting in ordered.values():
+        if is_asked(workload_of(world, waiting.pod)):
+            kinds.setdefault(id(waiting.template), []).append(waiting)
     return [Kind(waiting) for waiting in kinds.values()]
 
 
@@ -157,17 +157,17 @@ def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
     after.settle()
     victims = tuple(NamespacedName.of(gone.pod) for gone in after.happenings.gone if gone.why == PREEMPTED)
     for kind, waits in pairs:
-        left = [each for each in kind.waiting if key_of(each.pod) in after.queue.waiting]
-        if not left and victims:
+        unplaced = [waiting for waiting in kind.waiting if key_of(waiting.pod) in after.queue.waiting]
+        if not unplaced and victims:
             why = f"preempting {some_of(victims, _MOST_VICTIMS)}"
             yield _Stuck(kind, replace(waits, cause="preempts", why=why, victims=victims), len(kind))
-        elif not left:
+        elif not unplaced:
             yield _Stuck(kind, waits if waits.cause == "fits" else replace(waits, cause="fits", why=_FIT), len(kind))
-        elif len(left) == len(kind) and waits.cause != "fits":
+        elif len(unplaced) == len(kind) and waits.cause != "fits":
             yield _Stuck(kind, waits)
         else:
-            fitting = len(kind) - len(left)
-            then = cause_of(after, left[0])
+            fitting = len(kind) - len(unplaced)
+            then = cause_of(after, unplaced[0])
             yield _Stuck(kind, replace(then, why=f"{fitting:,} of {len(kind):,} fit; {then.why}"), fitting)
 
 
@@ -179,7 +179,7 @@ def _preempts(world: World, kind: Kind, waits: Waits) -> bool:
 
 
 def _waiting(kinds: Iterable[Kind]) -> dict[PodKey, Waiting]:
-    return {key_of(each.pod): each for kind in kinds for each in kind.waiting}
+    return {key_of(waiting.pod): waiting for kind in kinds for waiting in kind.waiting}
 
 
 @dataclass
@@ -205,28 +205,28 @@ class _Freeing:
         if waits.cause != "filtered":
             yield self._group(alike, None, 0)
             return
-        ranked = sorted(alike, key=lambda each: -len(each.kind))
-        group = Group(self._worlds, [each.kind for each in ranked], self._revise)
+        ranked = sorted(alike, key=lambda stuck: -len(stuck.kind))
+        group = Group(self._worlds, [stuck.kind for stuck in ranked], self._revise)
         evaluation = ranked[0].waits.evaluation
         assert evaluation is not None
         several = len(group) if len(group) > 1 else None
-        fitting = sum(each.fitting for each in alike)
+        fitting = sum(stuck.fitting for stuck in alike)
         trials = Trials(group, evaluation.pod, group.effort + self.left / 2)
         before = group.effort
         in_free_room = None if fitting else several
         best = least_change(Stuck(evaluation, self.version, several, fitting, in_free_room), trials)
         self.left -= group.effort - before
         free = group.freed(best.change) if best is not None else frozenset()
-        whole = [each for each in alike if _waiting([each.kind]).keys() <= free]
+        whole = [stuck for stuck in alike if _waiting([stuck.kind]).keys() <= free]
         if whole and len(whole) < len(alike):
             yield from self.groups(whole)
-            yield from self.groups([each for each in alike if each not in whole])
+            yield from self.groups([stuck for stuck in alike if stuck not in whole])
             return
         yield self._group(alike, best, trials.count)
 
     def _group(self, alike: Sequence[_Stuck], best: Found | None, tried: int) -> StuckGroup:
         waits = alike[0].waits
-        pods = [each.pod for stuck in alike for each in stuck.kind.waiting]
+        pods = [waiting.pod for stuck in alike for waiting in stuck.kind.waiting]
         workloads = dict.fromkeys(workload_of(self.world, pod) for pod in pods)
         return StuckGroup(
             cause=waits.cause,
@@ -235,7 +235,7 @@ class _Freeing:
             pods=tuple(map(NamespacedName.of, pods)),
             workloads=tuple(workloads),
             change=None if best is None else self._suggestion(best, len(pods), tuple(workloads)),
-            fitting=sum(each.fitting for each in alike),
+            fitting=sum(stuck.fitting for stuck in alike),
             victims=waits.victims,
             tried=tried,
         )
@@ -255,18 +255,18 @@ class _Freeing:
 
 
 def _reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
-    known: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
+    revisions: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
 
     def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
         key = id(pod), tuple(settings)
-        if key not in known:
+        if key not in revisions:
             surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
             try:
                 revised = from_stored_pod(pod, surroundings).pod
             except (ManifestError, UsageError):
                 revised = None
             # Kept with the pod itself, so that no other has its identity.
-            known[key] = pod, revised
-        return known[key][1]
+            revisions[key] = pod, revised
+        return revisions[key][1]
 
     return revise

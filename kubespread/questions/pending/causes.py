@@ -102,21 +102,21 @@ def _decisive(evaluation: Evaluation) -> str:
 
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
     """Each of them, since none alone is why."""
-    said = [_of_constraint(each, []) for each in everywhere if isinstance(each, Barring)]
-    failing = [each for each in everywhere if isinstance(each, Failing)]
-    if any(each.words is SELECTION for each in failing):
-        said.append(selected_nowhere(evaluation))
+    parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, Barring)]
+    failing = [reason for reason in everywhere if isinstance(reason, Failing)]
+    if any(reason.words is SELECTION for reason in failing):
+        parts.append(selected_nowhere(evaluation))
     others = [reason for reason in reasons if reason not in everywhere]
-    resources = [each for each in failing if _is_resource(each, evaluation)]
-    said += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
-    rest = [each for each in failing if each.words is not SELECTION and each not in resources]
+    resources = [reason for reason in failing if _is_resource(reason, evaluation)]
+    parts += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
+    rest = [reason for reason in failing if reason.words is not SELECTION and reason not in resources]
     if rest:
         count = len(evaluation.cluster)
-        said.append(f"{_all_nodes(count)} {listed([_adjective(each, count) for each in rest])}")
+        parts.append(f"{_all_nodes(count)} {listed([_adjective(reason, count) for reason in rest])}")
     every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
     if not rejected_only_by(reasons, everywhere).any():
-        said.append(_wrong(every_node, others, _MAX_REASONS))
-    return "; ".join(said)
+        parts.append(_wrong(every_node, others, _MAX_REASONS))
+    return "; ".join(parts)
 
 
 def _all_nodes(count: int) -> str:
@@ -139,15 +139,15 @@ def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
     emptiest = counted.is_domain & (counted.counts == minimum)
     names = sorted(column.values[code] or '""' for code in np.flatnonzero(emptiest))
     where = f"{key} {', '.join(names)}" if len(names) <= _MAX_DOMAINS else f"{len(names)} {key}s"
-    there: Mask = column.present & np.isin(column.codes, np.flatnonzero(emptiest))
-    wrong = _wrong(there, others)
+    emptiest_nodes: Mask = column.present & np.isin(column.codes, np.flatnonzero(emptiest))
+    wrong = _wrong(emptiest_nodes, others)
     return f"{limit}: min {minimum} in {where}{f' ({wrong})' if wrong else ''}"
 
 
-def _wrong(there: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
+def _wrong(among: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
     """What is wrong with nodes, most of them first."""
-    counts = [(int(np.count_nonzero(nodes & there)), said) for other in others for nodes, said in _adjectives(other)]
-    listed = [f"{count} {said(count)}" for count, said in sorted(counts, key=lambda pair: -pair[0]) if count]
+    counts = [(int(np.count_nonzero(nodes & among)), words) for other in others for nodes, words in _adjectives(other)]
+    listed = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
     return ", ".join(listed[:most])
 
 
@@ -170,9 +170,9 @@ def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Eva
     if _is_resource(failing, evaluation):
         return _of_resource(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
-    said = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
+    sentence = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
     wrong = _wrong(~failing.rejected, others)
-    return f"{said}; {wrong}" if wrong else said
+    return f"{sentence}; {wrong}" if wrong else sentence
 
 
 def _is_resource(failing: Failing, evaluation: Evaluation) -> bool:
@@ -190,16 +190,16 @@ def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Eva
     is_open = ~np.logical_or.reduce(
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
     )
-    left, asked = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
-    needs = rounded(canonical(resource, asked), up=True)
-    hole = rounded(canonical(resource, int((left[is_open] if is_open.any() else left).max())))
+    available, request = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
+    needs = rounded(canonical(resource, request), up=True)
+    hole = rounded(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
     if not is_open.any():
         return f"{resource}: at most {hole} free on a node, {needs} asked"
-    said, elsewhere = f"{resource}: largest open hole {hole} < {needs}", ~is_open & (left >= asked)
+    sentence, elsewhere = f"{resource}: largest open hole {hole} < {needs}", ~is_open & (available >= request)
     if not elsewhere.any():
-        return said
-    most = rounded(canonical(resource, int(left[elsewhere].max())))
-    return f"{said}; {most} free on {_where(evaluation, elsewhere, others)}"
+        return sentence
+    most = rounded(canonical(resource, int(available[elsewhere].max())))
+    return f"{sentence}; {most} free on {_where(evaluation, elsewhere, others)}"
 
 
 def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason]) -> str:

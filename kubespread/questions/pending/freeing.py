@@ -60,7 +60,7 @@ class Group:
 
     @cached_property
     def keys(self) -> frozenset[PodKey]:
-        return frozenset(key_of(each.pod) for kind in self.kinds for each in kind.waiting)
+        return frozenset(key_of(waiting.pod) for kind in self.kinds for waiting in kind.waiting)
 
     def ask(self, change: Change) -> Answer | None:
         edited = self.worlds.after(change.edits)
@@ -96,8 +96,8 @@ class Group:
     def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
         """Those that still wait placed one after another, with ``settings`` in them. None where nobody takes those."""
         world = edited.fork()
-        others = {key: each for key, each in world.queue.waiting.items() if key not in self.keys}
-        world.queue.waiting = {key: each for key, each in world.queue.waiting.items() if key in self.keys}
+        others = {key: waiting for key, waiting in world.queue.waiting.items() if key not in self.keys}
+        world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
         if settings and not self._set(world, settings):
             return None
         cluster = world.cluster
@@ -116,9 +116,9 @@ class Group:
                 continue
             any_taken = True
             for key in map(_key, kind.waiting):
-                if (each := world.queue.waiting.get(key)) is not None:
-                    pod = Pod(metadata=each.pod.metadata, spec=template.spec, status=each.pod.status)
-                    world.book.replace(each.pod, pod)
+                if (waiting := world.queue.waiting.get(key)) is not None:
+                    pod = Pod(metadata=waiting.pod.metadata, spec=template.spec, status=waiting.pod.status)
+                    world.book.replace(waiting.pod, pod)
                     world.queue.add(pod, template)
         return any_taken
 

@@ -80,13 +80,13 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
-    said = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
+    headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
     if changes:
-        yield f"{said}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {freed:,} of them"
+        yield f"{headline}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {freed:,} of them"
     elif placed:
         other = "" if placed == report.pending else ", and no change was found that frees any other"
-        yield f"{said}; {placed:,} of them {'finds' if placed == 1 else 'find'} a node as things are{other}"
+        yield f"{headline}; {placed:,} of them {'finds' if placed == 1 else 'find'} a node as things are{other}"
     else:
-        yield f"{said}; no change was found that frees any"
-    for each in report.not_made:
-        yield f"{count_of(each.count, 'more pod')} of {each.workload.called} not made: {each.message}"
+        yield f"{headline}; no change was found that frees any"
+    for unmade in report.not_made:
+        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not made: {unmade.message}"

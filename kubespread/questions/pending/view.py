@@ -106,7 +106,7 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
     """One table where it fits; else the change stands below its cause."""
     counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
     whole = [*table([_WHY, *counts, *_CHANGE], report.groups, look)]
-    if not look.in_full and sum(width_of(each.text) for each in whole[0]) <= aim(look):
+    if not look.in_full and sum(width_of(part.text) for part in whole[0]) <= aim(look):
         yield from whole
         return
     lines = table([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
@@ -114,7 +114,7 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
         yield next(lines)
     for group, line in zip(report.groups, lines, strict=True):
         yield line
-        yield from _below(group, look, is_cut=escaped(group.why) not in {each.text for each in line})
+        yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
 
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
@@ -142,6 +142,6 @@ def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
         return
     consequences = group.change.consequences if group.change is not None else ()
     commands = group.change.commands if group.change is not None else ()
-    for said in (group.message, some_of(group.pods, _MAX_PODS), *consequences, *commands):
-        if said:
-            yield from wrapped([indent, cell(said, DIM)], look.width, _INSIDE + 2)
+    for text in (group.message, some_of(group.pods, _MAX_PODS), *consequences, *commands):
+        if text:
+            yield from wrapped([indent, cell(text, DIM)], look.width, _INSIDE + 2)

@@ -60,43 +60,43 @@ def after_steps(
     ``namespace`` is that of names without one where the scenario has none. Raises what `play` raises, and
     UsageError for a number of steps that the scenario does not have.
     """
-    asked = Play(scenario=read_scenario(scenario), namespace=namespace)
-    return _after(asked, steps, snapshot, scheduler or Scheduler())
+    question = Play(scenario=read_scenario(scenario), namespace=namespace)
+    return _after(question, steps, snapshot, scheduler or Scheduler())
 
 
-def _after(asked: Play, steps: int | None, snapshot: Snapshot, scheduler: Scheduler) -> Snapshot:
-    read = asked.scenario
+def _after(question: Play, steps: int | None, snapshot: Snapshot, scheduler: Scheduler) -> Snapshot:
+    read = question.scenario
     if steps is not None and not 0 <= steps <= len(read.steps):
         raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
-    first = msgspec.structs.replace(asked, scenario=replace(read, steps=read.steps[:steps]), deals=1, fail_on=())
+    first = msgspec.structs.replace(question, scenario=replace(read, steps=read.steps[:steps]), deals=1, fail_on=())
     scene = Scene(snapshot, scheduler, first)
     answer(first, scene)
     return as_snapshot(scene.world, scene.now)
 
 
-def explained(asked: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler) -> Instead:
+def explained(question: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler) -> Instead:
     """A pod at one moment of the scenario."""
-    then = _after(asked, asked.at, snapshot, scheduler)
-    namespace = asked.namespace or asked.scenario.namespace
+    then = _after(question, question.at, snapshot, scheduler)
+    namespace = question.namespace or question.scenario.namespace
     return Instead("explain", then, explain(then, pod, scheduler, namespace=namespace))
 
 
-def answer(asked: Play, scene: Scene) -> PlayReport:
+def answer(question: Play, scene: Scene) -> PlayReport:
     """The scene's world is then as it is after the last step. Raises UsageError, ManifestError and SnapshotError before
     anything is played.
     """
-    check_deals(asked.deals)
-    scenario, now, world = asked.scenario, scene.now, scene.world
-    namespace = scenario.namespace or asked.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+    check_deals(question.deals)
+    scenario, now, world = question.scenario, scene.now, scene.world
+    namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
     manifests = Manifests(now, scene.scheduler)
     check(world, scenario, manifests, namespace)
     report = played(
-        Playing(world, manifests, namespace, _autoscale(now, scenario)), scenario, scene.release, asked.deals
+        Playing(world, manifests, namespace, _autoscale(now, scenario)), scenario, scene.release, question.deals
     )
     report = msgspec.structs.replace(
         report, cluster=scene.source, gaps=scene.gaps(report.gaps), notes=(*scene.notes, *report.notes)
     )
-    return report.requiring(report.failures(asked.fail_on))
+    return report.requiring(report.failures(question.fail_on))
 
 
 def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:

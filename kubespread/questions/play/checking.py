@@ -38,7 +38,7 @@ def check(world: World, scenario: Scenario, changes: Changes, namespace: str) ->
 
 def _check(world: World, step: Step, before: Sequence[Step], changes: Changes, namespace: str) -> None:
     action = step.action
-    if not any(each.action is not None and each.action.brings_nodes for each in before):
+    if not any(earlier.action is not None and earlier.action.brings_nodes for earlier in before):
         _check_nodes(world, action)
     _check_workloads(world, [*step.stuck, *step.ready, *_named(action)], before, namespace)
     if isinstance(action, Apply):
@@ -63,7 +63,7 @@ def _named(action: Verb | None) -> Iterator[Named]:
 
 
 def _check_workloads(world: World, workloads: Sequence[Named], before: Sequence[Step], namespace: str) -> None:
-    if any(isinstance(each.action, Apply) for each in before):
+    if any(isinstance(earlier.action, Apply) for earlier in before):
         return
     for workload in workloads:
         name = workload.within(namespace)

@@ -51,12 +51,12 @@ class Manifests:
             raise read.errors[0]
         brought, notes = with_manifest_objects(now, read.manifests, namespace)
         surroundings = replace(self._surroundings(brought, namespace, step.settings), name=step.name)
-        wanted = [
+        workloads = [
             _with_replicas(self._wanted(world, brought, source, surroundings), step.replicas)
             for source in _sources(read, choosing, namespace)
         ]
         world.assume(read.gaps)
-        return Applied(tuple(_new_objects(now, brought)), wanted, (*read.notes, *notes))
+        return Applied(tuple(_new_objects(now, brought)), workloads, (*read.notes, *notes))
 
     def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
         """The workload with the template of its manifest, with fields set, or restarted."""
@@ -92,8 +92,8 @@ class Manifests:
         world.assume((*candidate.gaps, *candidate.admission_gaps))
         refuse_update(candidate, now)
         is_other = runs_another_template(candidate, now)
-        wanted = _of_candidate(candidate, is_other=is_other)
-        return _as_before(world, wanted, candidate) if is_other else wanted
+        wanted_now = _of_candidate(candidate, is_other=is_other)
+        return _as_before(world, wanted_now, candidate) if is_other else wanted_now
 
     def _stored(
         self, world: World, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
@@ -119,10 +119,10 @@ def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Sour
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
     """What came beside pods, nodes and workloads, or is other than it was."""
-    for cls, found in after.objects.by_type.items():
-        known = {id(obj) for obj in before.objects.of(cls)}
+    for cls, objects in after.objects.by_type.items():
+        unchanged = {id(obj) for obj in before.objects.of(cls)}
         if cls not in WORKLOADS:
-            yield from (obj for obj in found if id(obj) not in known)
+            yield from (obj for obj in objects if id(obj) not in unchanged)
 
 
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
@@ -139,21 +139,21 @@ def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
     )
 
 
-def _with_replicas(wanted: Wanted, replicas: int | None) -> Wanted:
-    return wanted if replicas is None else replace(wanted, replicas=replicas, count=replicas)
+def _with_replicas(workload: Wanted, replicas: int | None) -> Wanted:
+    return workload if replicas is None else replace(workload, replicas=replicas, count=replicas)
 
 
-def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
+def _as_before(world: World, workload: Wanted, candidate: Candidate) -> Wanted:
     """A Deployment that gets a template it had before gets exactly that one: its ReplicaSet is there already."""
-    obj, name = wanted.object, wanted.name
+    obj, name = workload.object, workload.name
     if not isinstance(obj, Deployment) or name is None or candidate.template is None:
-        return wanted
-    known = world.rollouts.get(name) or rollout_of_cluster(world, name)
-    templates = [without_hash(replica_set.spec.template) for replica_set in known.replica_sets]
+        return workload
+    rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    templates = [without_hash(replica_set.spec.template) for replica_set in rollout.replica_sets]
     same = next(
         (template for template in templates if template is not None and scheduled_alike(template, candidate.template)),
         None,
     )
     if same is None:
-        return wanted
-    return replace(wanted, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))
+        return workload
+    return replace(workload, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))

@@ -94,8 +94,8 @@ class StepReport(Report, frozen=True):
                 )
                 for rollout in self.rollouts
             ),
-            pending_dealt=Dealt.of(each.pending for each in played),
-            stuck_deals=sum(each.is_stuck for each in played),
+            pending_dealt=Dealt.of(deal.pending for deal in played),
+            stuck_deals=sum(deal.is_stuck for deal in played),
         )
 
 
@@ -157,18 +157,18 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         """Which steps were not done in full, and which budgets were broken on the way."""
         steps, broken = ", ".join(map(str, self.blocked)), ", ".join(self.broken_budgets)
         plural = "" if len(self.blocked) == 1 else "s"
-        said = {f"not done in full: step{plural} {steps}": steps, f"budgets broken: {broken}": broken}
-        return [text for text, is_so in said.items() if is_so]
+        shortfalls = {f"not done in full: step{plural} {steps}": steps, f"budgets broken: {broken}": broken}
+        return [text for text, is_so in shortfalls.items() if is_so]
 
     def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
         """What ``fail_on`` names and is so. Raises UsageError."""
         if "nothing" in fail_on and len(fail_on) > 1:
             raise UsageError("--fail-on nothing does not go with another --fail-on")
-        said = {"pending": self.lacking, "blocked": self.not_done}
+        counts = {"pending": self.lacking, "blocked": self.not_done}
         return [
-            f"--fail-on {key}: {', '.join([*said[key], *self.chances])}"
+            f"--fail-on {key}: {', '.join([*counts[key], *self.chances])}"
             for key in dict.fromkeys(fail_on)
-            if key != "nothing" and (said[key] or self.chances)
+            if key != "nothing" and (counts[key] or self.chances)
         ]
 
     @property
@@ -184,7 +184,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
             self,
             steps=tuple(own.dealt(same) for own, *same in steps),
             deals=len(played),
-            stuck_deals=sum(each.verdict == "no" for each in played),
+            stuck_deals=sum(deal.verdict == "no" for deal in played),
         )
 
     @property
@@ -193,8 +193,8 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         if not 0 < self.stuck_deals < self.deals:
             return []
         steps = ", ".join(str(step.number) for step in self.steps if step.stuck_deals)
-        at = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
-        return [f"may get stuck ({self.stuck_deals} of {self.deals} deals of equal pods{at})"]
+        place = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
+        return [f"may get stuck ({self.stuck_deals} of {self.deals} deals of equal pods{place})"]
 
     def judged(self) -> Judgment:
         if not (self.lacking or self.not_done or self.stuck_deals):
@@ -220,7 +220,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
                 yield f"step {step.number}: {preempted_sentence(step)}"
         if lost := sum(step.lost_for_good for step in self.steps):
             yield f"{count_of(lost, 'pod')} gone that no controller makes again"
-        if waited := sum(len(each.pods) for each in self.start.pending):
+        if waited := sum(len(kind.pods) for kind in self.start.pending):
             yield f"{count_of(waited, 'pod')} pending before the first step"
 
 
@@ -229,7 +229,7 @@ def _outcome(report: PlayReport) -> str:
     as_shown = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
     if not (report.lacking or report.not_done):
         as_shown.append("every step done in full")
-    chance = "".join(f"{said}; as dealt here " for said in report.chances)
+    chance = "".join(f"{sentence}; as dealt here " for sentence in report.chances)
     return f"{count_of(len(report.steps), 'step')}: {chance}{', '.join(as_shown)}"
 
 

@@ -93,7 +93,7 @@ def _apply(playing: Playing, verb: Verb) -> Sequence[Told | None]:
             world.add_objects(applied.objects)
             for note in applied.notes:
                 world.happenings.note(note)
-            return [apply_workload(world, wanted) for wanted in applied.workloads]
+            return [apply_workload(world, workload) for workload in applied.workloads]
         case Upgrade():
             flags = replace(POOL_FLAGS, force=verb.force)
             return [replace_nodes(world, _nodes(world, verb), verb.surge, verb.batch, flags)]
@@ -127,7 +127,7 @@ def played(playing: Playing, scenario: Scenario, version: KubeVersion, deals: in
 def _dealt_once(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[PlayReport, list[Happenings]]:
     """One deal, and what happened before the first step and in each."""
     world = playing.world
-    stuck = frozenset(each.within(playing.namespace) for each in scenario.stuck)
+    stuck = frozenset(name.within(playing.namespace) for name in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)
     nodes = len(world.cluster)
     start, before = _started(world)
@@ -163,7 +163,7 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
 def _started(world: World) -> tuple[Happened, Happenings]:
     """Controllers look after what they lack, and what waits is placed."""
     before = world.cluster
-    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if world.makes_others(each.owner)))
+    world.dirty.update(dict.fromkeys(missing.owner for missing in unmade(world) if world.makes_others(missing.owner)))
     resume(world)
     world.settle()
     report = happened(world, before)
@@ -174,11 +174,11 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
     world = playing.world
     before = world.cluster
     failed: str | None = None
-    told: Sequence[Told | None] = ()
+    changes: Sequence[Told | None] = ()
     try:
         _switch_readiness(playing, step)
         if step.action is not None:
-            told = _apply(playing, step.action)
+            changes = _apply(playing, step.action)
     except KubespreadError as error:
         failed = str(error)
     world.settle()
@@ -193,8 +193,8 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
         pending=len(_pending(done) - _pending(start)),
         not_created=_more(done.not_created, start.not_created),
         not_made_yet=_more(done.not_made_yet, start.not_made_yet),
-        rollouts=tuple(each for each in told if isinstance(each, RolloutReport)),
-        upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
+        rollouts=tuple(change for change in changes if isinstance(change, RolloutReport)),
+        upgrades=tuple(change for change in changes if isinstance(change, UpgradeReport)),
         autoscaling=scaled,
     )
     return report, world.next_step()
@@ -203,9 +203,9 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
 def _switch_readiness(playing: Playing, step: Step) -> None:
     """From now on. What waits to become ready of a workload that is stuck no more is ready at once."""
     world, namespace = playing.world, playing.namespace
-    named = {each.within(namespace) for each in step.ready}
+    named = {name.within(namespace) for name in step.ready}
     ready = named | {owner for name in named for owner in world.owners_below(name)}
-    stuck = (world.surroundings.stuck | {each.within(namespace) for each in step.stuck}) - ready
+    stuck = (world.surroundings.stuck | {name.within(namespace) for name in step.stuck}) - ready
     world.surroundings = replace(world.surroundings, stuck=stuck)
     since = states.running_since(world.timestamp, ready=True)
     pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
@@ -219,5 +219,5 @@ def _pending(report: Happened) -> set[str]:
 
 def _more(now: Sequence[UnmadePods], before: Sequence[UnmadePods]) -> int:
     """How many pods more there are than before, workload by workload."""
-    known = {each.workload: each.count for each in before}
-    return sum(max(0, each.count - known.get(each.workload, 0)) for each in now)
+    counts = {row.workload: row.count for row in before}
+    return sum(max(0, row.count - counts.get(row.workload, 0)) for row in now)

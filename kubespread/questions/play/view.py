@@ -84,19 +84,19 @@ def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
     """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most: of
     the workload that is asked about where there is one, else of those whose pods the step moved.
     """
-    found = [
+    skews = [
         _WorstSkew(workload.workload.name, change)
         for workload in step.happened.workloads
         if (workload.is_moved if report.workload is None else workload.workload == report.workload)
         for change in workload.skew
     ]
     return max(
-        found,
-        key=lambda each: (
-            each.change.is_violated,
-            each.change.most_after - each.change.max_skew,
-            each.change.most_after - each.change.before,
-            each.change.most_after,
+        skews,
+        key=lambda skew: (
+            skew.change.is_violated,
+            skew.change.most_after - skew.change.max_skew,
+            skew.change.most_after - skew.change.before,
+            skew.change.most_after,
         ),
         default=None,
     )
@@ -106,14 +106,14 @@ def _newly_lacking(report: PlayReport) -> Iterator[tuple[StepReport, list[_Lacki
     """Each step with those that lack pods then, as far as they did not lack as many before."""
     before = report.start
     for step in report.steps:
-        known = {pod for each in before.pending for pod in each.pods}
+        already = {pod for kind in before.pending for pod in kind.pods}
         pending = [
-            _Lacking(each.workload, len(each.pods), "pending", each.message)
-            for each in step.happened.pending
-            if not known.issuperset(each.pods)
+            _Lacking(kind.workload, len(kind.pods), "pending", kind.message)
+            for kind in step.happened.pending
+            if not already.issuperset(kind.pods)
         ]
-        counts = Counter({(each.what, each.workload): each.count for each in _unmade(before)})
-        more = [each for each in _unmade(step.happened) if each.count > counts[each.what, each.workload]]
+        counts = Counter({(row.what, row.workload): row.count for row in _unmade(before)})
+        more = [row for row in _unmade(step.happened) if row.count > counts[row.what, row.workload]]
         yield step, [*more, *pending]
         before = step.happened
 
@@ -164,18 +164,18 @@ def _skew(worst: _WorstSkew | None) -> str:
 def _went_wrong_first(row: _Row) -> str | None:
     step, _ = row
     wedged = (rollout.wedged_on for rollout in step.rollouts if rollout.wedged_on is not None)
-    blocked = (f"{each.message} {each.cause}".strip() for each in step.happened.blocked)
-    pending = (each.message for each in step.happened.pending)
-    lacking = (each.message for each in _unmade(step.happened))
+    blocked = (f"{pod.message} {pod.cause}".strip() for pod in step.happened.blocked)
+    pending = (kind.message for kind in step.happened.pending)
+    lacking = (row.message for row in _unmade(step.happened))
     failed = [] if step.failed is None else [" ".join(step.failed.split("\n"))]
     return next(iter((*failed, *blocked, *wedged, *pending, *lacking)), None)
 
 
 def _went_wrong(row: _Row) -> str:
     step, _ = row
-    blocked = [f"{each.pod} cannot be evicted: {each.message} {each.cause}".strip() for each in step.happened.blocked]
-    lacking = [(each.workload, each.message) for each in step.happened.pending]
-    lacking += ((each.workload, each.message) for each in _unmade(step.happened))
+    blocked = [f"{pod.pod} cannot be evicted: {pod.message} {pod.cause}".strip() for pod in step.happened.blocked]
+    lacking = [(kind.workload, kind.message) for kind in step.happened.pending]
+    lacking += ((row.workload, row.message) for row in _unmade(step.happened))
     pending = [f"{workload.called}: {message}" for workload, message in lacking]
     return "; ".join([*([step.failed] if step.failed else ()), *dict.fromkeys(blocked), *pending])
 
@@ -227,10 +227,10 @@ _PASS: Sequence[Column[_Pass]] = (
 )
 
 _LACKING: Sequence[Column[_Lacking]] = (
-    Column(header="WORKLOAD", value=lambda each: each.workload),
-    count("PODS", lambda each: each.count),
-    Column(header="WHAT", value=lambda each: each.what),
-    Column(header="WHY", value=lambda each: each.message),
+    Column(header="WORKLOAD", value=lambda row: row.workload),
+    count("PODS", lambda row: row.count),
+    Column(header="WHAT", value=lambda row: row.what),
+    Column(header="WHY", value=lambda row: row.message),
 )
 
 _Moved = tuple[int, GonePod | PlacedPod]
@@ -259,7 +259,7 @@ def _why_gone(gone: GonePod) -> str:
 def view(report: PlayReport) -> View:
     """Steps, their rollouts, what is lacking in the end, and which pods moved."""
     last = report.steps[-1].happened if report.steps else report.start
-    pending = [_Lacking(each.workload, len(each.pods), "pending", each.message) for each in last.pending]
+    pending = [_Lacking(kind.workload, len(kind.pods), "pending", kind.message) for kind in last.pending]
     return View(
         **about(report),
         title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
@@ -282,9 +282,9 @@ def view(report: PlayReport) -> View:
             Sheet(
                 title="Pods that moved", columns=_MOVED, readers=Readers.PAGES, is_detail=True,
                 rows=[
-                    (step.number, each)
+                    (step.number, pod)
                     for step in report.steps
-                    for each in (*step.happened.gone, *step.happened.placed)
+                    for pod in (*step.happened.gone, *step.happened.placed)
                 ],
             ),
             Sheet(
@@ -305,11 +305,13 @@ def _passes(report: PlayReport) -> Iterator[_Pass]:
     """A row a pass and domain with pods."""
     for step in report.steps:
         for rollout in step.rollouts:
-            for each in rollout.passes:
-                held = [(key, one) for key in each.constraints for one in key.domains if one.old + one.new > 0]
-                yield from ((step.number, rollout.workload, each, one) for one in held)
+            for at_pass in rollout.passes:
+                held = [
+                    (key, domain) for key in at_pass.constraints for domain in key.domains if domain.old + domain.new
+                ]
+                yield from ((step.number, rollout.workload, at_pass, counts) for counts in held)
                 if not held:
-                    yield step.number, rollout.workload, each, None
+                    yield step.number, rollout.workload, at_pass, None
 
 
 def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
@@ -326,22 +328,20 @@ def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 
 def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
-    touched = dict.fromkeys(
-        [*(each.node for each in happened.gone if each.node), *(each.node for each in happened.placed)]
-    )
-    now.subtract(each.node for each in happened.gone if each.node)
-    now.update(each.node for each in happened.placed)
-    waiting = sum(len(each.pods) for each in happened.pending)
-    said = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {waiting} pending"
+    touched = dict.fromkeys([*(pod.node for pod in happened.gone if pod.node), *(pod.node for pod in happened.placed)])
+    now.subtract(pod.node for pod in happened.gone if pod.node)
+    now.update(pod.node for pod in happened.placed)
+    waiting = sum(len(kind.pods) for kind in happened.pending)
+    text = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {waiting} pending"
     pods = {node: max(0, now[node]) for node in touched}
-    return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
+    return Frame(label, text, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
 
 
 def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from wrapped(_title(report), look.width, HANGING)
     yield from _steps(report, look)
-    rolled = [(step.number, each) for step in report.steps for each in step.rollouts if each.passes]
+    rolled = [(step.number, rollout) for step in report.steps for rollout in step.rollouts if rollout.passes]
     for number, rollout in rolled:
         yield ()
         yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
@@ -354,8 +354,8 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
 def _title(report: PlayReport) -> Line:
     name = report.scenario or "Scenario"
     about = [count_of(report.nodes, "node"), cluster_phrase(report.cluster), f"kube-scheduler v{report.kube_version}"]
-    said = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
-    return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {said}", DIM)]
+    text = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
+    return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {text}", DIM)]
 
 
 def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
@@ -370,9 +370,9 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
         details = [*_details(step)]
         if look.in_full and step.happened.evictions:
             details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
-        for each in lacking:
-            who = f"{each.workload.called}: {each.count} {each.what}: "
-            details.append([cell(who, BAD), cell(each.message)])
+        for short in lacking:
+            who = f"{short.workload.called}: {short.count} {short.what}: "
+            details.append([cell(who, BAD), cell(short.message)])
         yield from _details_of(details, look)
 
 
@@ -390,9 +390,9 @@ def _start_details(report: PlayReport) -> list[Line]:
     details: list[Line] = []
     if start.placed:
         details.append([cell(f"before the first step {count_of(len(start.placed), 'waiting pod')} placed")])
-    for each in start.pending:
-        who = f"{each.workload.called}: {len(each.pods)} pending from the start: "
-        details.append([cell(who), cell(each.message)])
+    for kind in start.pending:
+        who = f"{kind.workload.called}: {len(kind.pods)} pending from the start: "
+        details.append([cell(who), cell(kind.message)])
     for lacking in _unmade(start):
         who = f"{lacking.workload.called}: {lacking.count} {lacking.what} from the start: "
         details.append([cell(who), cell(lacking.message)])
@@ -420,10 +420,10 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
     texts = [_text(step) for step in steps]
     widest = max((width_of(text) for text in texts), default=0)
     worst = [_worst_skew(report, step) for step in steps]
-    skews = [cell(_skew(each), BAD if each is not None and each.change.is_violated else "") for each in worst]
-    wanted = max(len("SKEW"), *(width_of(skew.text) for skew in skews), 0)
+    skews = [cell(_skew(skew), BAD if skew is not None and skew.change.is_violated else "") for skew in worst]
+    widest_skew = max(len("SKEW"), *(width_of(skew.text) for skew in skews), 0)
     room = room_beside((number, *figures), look) - GAP
-    text_width = max(_LEAST_TEXT, min(widest, room - min(wanted, max(len("SKEW"), room // 2))))
+    text_width = max(_LEAST_TEXT, min(widest, room - min(widest_skew, max(len("SKEW"), room // 2))))
     skew_width = max(len("SKEW"), room - text_width)
     return [
         number,
@@ -448,16 +448,18 @@ def _details(step: StepReport) -> Iterator[Line]:
         for line in step.failed.split("\n"):
             yield [cell("not done: ", BAD), cell(line)]
     reasons: dict[tuple[str, str], list[BlockedPod]] = {}
-    for each in step.happened.blocked:
-        reasons.setdefault((each.budget, f"{each.message} {each.cause}".strip()), []).append(each)
+    for pod in step.happened.blocked:
+        reasons.setdefault((pod.budget, f"{pod.message} {pod.cause}".strip()), []).append(pod)
     for (_, message), pods in reasons.items():
         stay = f"{count_of(len(pods), 'pod')} cannot be evicted: "
         yield [cell(stay, BAD), cell(message)]
     for upgrade in step.upgrades:
-        said = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
+        text = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
         stuck = upgrade.blocked
-        at = f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
-        yield [cell(f"{said}{at}", BAD if at else GOOD)]
+        position = (
+            f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
+        )
+        yield [cell(f"{text}{position}", BAD if position else GOOD)]
     if step.autoscaling is not None:
         yield [cell(_autoscaling_sentence(step.autoscaling))]
     for rollout in step.rollouts:

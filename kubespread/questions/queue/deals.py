@@ -27,9 +27,9 @@ def check_deals(deals: int | None) -> None:
 
 def deals_worth(happened: Sequence[Happenings]) -> int:
     """How many times to play a question in all, once the first time is over and this ``happened``."""
-    if not any(each.by_chance for each in happened):
+    if not any(one.by_chance for one in happened):
         return 1
-    moves = sum(len(each.placed) + len(each.gone) for each in happened)
+    moves = sum(len(one.placed) + len(one.gone) for one in happened)
     return max(2, min(DEALS, _MOST_MOVES // max(1, moves)))
 
 

@@ -47,21 +47,21 @@ def run(
     batch = Batch() if break_tie is first_in_heap else None
     waiting = waiting_for(living, entries, Cycles(search or Search(samples=False), batch, preemptions))
     if preemptions is not None:
-        preemptions.on_lost = {key: each.lose for each in waiting for key in each.entry.own}
+        preemptions.on_lost = {key: unit.lose for unit in waiting for key in unit.entry.own}
     _place_all(waiting, break_tie, in_turn=in_turn, again=again, on_progress=on_progress)
-    for each in waiting:
-        each.conclude()
-    return [each.outcome for each in waiting], living.cluster
+    for unit in waiting:
+        unit.conclude()
+    return [unit.outcome for unit in waiting], living.cluster
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
     """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
-    for each in waiting:
-        if each.outcome.stuck or each.lacks_some:
-            each.conclude()
-    return [each.outcome for each in waiting]
+    for unit in waiting:
+        if unit.outcome.stuck or unit.lacks_some:
+            unit.conclude()
+    return [unit.outcome for unit in waiting]
 
 
 def _place_all(
@@ -73,9 +73,9 @@ def _place_all(
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
     placed, stuck = 0, dict[Waiting, None]()
-    for each in _in_order(waiting, in_turn=in_turn):
-        if not each.place(break_tie):
-            stuck[each] = None
+    for unit in _in_order(waiting, in_turn=in_turn):
+        if not unit.place(break_tie):
+            stuck[unit] = None
             continue
         placed += 1
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
@@ -86,15 +86,15 @@ def _place_all(
 
 def _in_order(waiting: Sequence[Waiting], *, in_turn: bool) -> Iterator[Waiting]:
     """Whose pod is next, by priority and then by time, until all are placed or stuck."""
-    priorities = sorted({priority_of(each.entry.pod) for each in waiting}, reverse=True)
+    priorities = sorted({priority_of(unit.entry.pod) for unit in waiting}, reverse=True)
     for priority in priorities:
-        group = [each for each in waiting if priority_of(each.entry.pod) == priority]
+        group = [unit for unit in waiting if priority_of(unit.entry.pod) == priority]
         if not in_turn:
-            for each in group:
-                while each.is_waiting:
-                    yield each
+            for unit in group:
+                while unit.is_waiting:
+                    yield unit
             continue
-        while group := [each for each in group if each.is_waiting]:
+        while group := [unit for unit in group if unit.is_waiting]:
             yield from group
 
 
@@ -103,8 +103,8 @@ def _try_again(stuck: Iterable[Waiting], break_tie: Tiebreaker) -> None:
     progress = True
     while progress:
         progress = False
-        for each in stuck:
-            if each.lacks_some and each.applicant.is_outdated:
-                each.resume()
-                while each.is_waiting:
-                    progress |= each.place(break_tie)
+        for unit in stuck:
+            if unit.lacks_some and unit.applicant.is_outdated:
+                unit.resume()
+                while unit.is_waiting:
+                    progress |= unit.place(break_tie)

@@ -73,7 +73,7 @@ def rebalance(
 
     Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = Rebalance(
+    question = Rebalance(
         workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
         namespace=namespace,
         selector=selector,
@@ -81,14 +81,14 @@ def rebalance(
         descheduler=None if descheduler is None else str(descheduler),
         preemption=preemption,
     )
-    return ask(snapshot, asked, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
-def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
+def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
-    whose = WorkloadsAsked.of(asked.namespace, asked.selector, asked.workloads)
+    whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
     _check_kinds(whose.names)
-    policy = read_policy(asked.descheduler) if asked.descheduler is not None else None
+    policy = read_policy(question.descheduler) if question.descheduler is not None else None
     now, world = scene.now, scene.world
     world.settle()
     settled = world.next_step()
@@ -98,21 +98,21 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
     if not workloads:
         raise whose.none_found(now)
     unread: dict[str, None] = {}
-    found_goals = goals(world, workloads, soft=asked.soft, unread=unread)
+    found_goals = goals(world, workloads, soft=question.soft, unread=unread)
     goals_of = matching(found_goals)
     pods, staying = candidates(world, workloads, goals_of)
     groups = together(len(found_goals), goals_of, (pod.pod for pod in pods))
     start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, scene.on_progress))
-    found = search(start, pods)
-    after, shrinking = found.attempt, in_need(start, workloads)
+    best = search(start, pods)
+    after, shrinking = best.attempt, in_need(start, workloads)
     return RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(named),
         namespace=default if named else whose.namespace,
         selector=whose.text,
-        preemption=asked.preemption,
-        soft=asked.soft,
+        preemption=question.preemption,
+        soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),
         nodes=len(world.living.nodes),
         constraints_in_force=len(found_goals),
@@ -120,13 +120,13 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
         violated_after=after.violated,
         constraints=tuple(_constraints(start, after)),
         steps=tuple(_step(start, number, move) for number, move in enumerate(after.moves, 1)),
-        at_least=found.at_least,
-        is_fewest=found.exhausted,
+        at_least=best.at_least,
+        is_fewest=best.exhausted,
         waits=sum(move.budget is not None for move in after.moves),
-        obstacles=tuple(_obstacles(start, found)),
+        obstacles=tuple(_obstacles(start, best)),
         staying=_staying(staying),
         scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
-        descheduler=played(start, policy, asked.descheduler or "") if policy is not None else None,
+        descheduler=played(start, policy, question.descheduler or "") if policy is not None else None,
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
         notes=(
@@ -134,7 +134,7 @@ def answer(asked: Rebalance, scene: Scene) -> RebalanceReport:
             *unread,
             *_uncounted(start, pods, len(shrinking) - MAX_PLAYED),
             *_placed_first(settled),
-            *_not_in_force(asked, start, workloads),
+            *_not_in_force(question, start, workloads),
         ),
     )
 
@@ -161,19 +161,19 @@ def _placed_first(settled: Happenings) -> Iterator[str]:
         yield f"{count_of(len(settled.placed), 'pod')} that waited {were} placed before anything is evicted{preempting}"
 
 
-def _not_in_force(asked: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:
+def _not_in_force(question: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:
     if not start.aim.goals:
-        others = "" if asked.soft else ": --soft asks for soft ones too"
+        others = "" if question.soft else ": --soft asks for soft ones too"
         is_one = sum(workload.kind != "Pod" for workload in workloads) == 1
         yield f"no hard constraint is in force for {'it' if is_one else 'these workloads'}{others}"
 
 
 def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
-    goals_of, found = start.aim.goals_of, start.aim.goals
+    goals_of, constraint_goals = start.aim.goals_of, start.aim.goals
     uncounted = sum(
         len(pod.keys)
         for pod in pods
-        if any(found[position].domain_of(pod.node) is None for position in goals_of(pod.pod))
+        if any(constraint_goals[position].domain_of(pod.node) is None for position in goals_of(pod.pod))
     )
     if uncounted:
         who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"
@@ -215,7 +215,9 @@ def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int,
 def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
     world, key = start.world, key_of(move.evicted)
     workload = workload_of(world, move.evicted)
-    keys = dict.fromkeys(start.aim.goals[at].constraint.topology_key for at in start.aim.goals_of(move.evicted))
+    keys = dict.fromkeys(
+        start.aim.goals[position].constraint.topology_key for position in start.aim.goals_of(move.evicted)
+    )
     return EvictionStep(
         number=number,
         pod=NamespacedName.of(move.evicted),
@@ -240,8 +242,8 @@ def _change(world: World, topology_key: str, move: Move) -> DomainMove:
     return DomainMove(topology_key=topology_key, before=before, after=after)
 
 
-def _obstacles(start: Attempt, found: Found) -> Iterator[Obstacle]:
-    for place, reasons in sorted(found.obstacles.items()):
+def _obstacles(start: Attempt, best: Found) -> Iterator[Obstacle]:
+    for place, reasons in sorted(best.obstacles.items()):
         owners = (owner for position in start.aim.groups[place] for owner in start.aim.goals[position].workloads)
         workloads = tuple(dict.fromkeys(owners))
         for why, tried in reasons.most_common():

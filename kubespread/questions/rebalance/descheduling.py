@@ -45,7 +45,7 @@ def played(start: Attempt, policy: Policy, name: str) -> DeschedulerReport:
     return DeschedulerReport(
         policy=name,
         rounds=tuple(rounds),
-        evictions=sum(len(each.evicted) for each in rounds),
+        evictions=sum(len(one.evicted) for one in rounds),
         settles=not rounds[-1].evicted,
         repeats=repeats,
         holds=not attempt.violated,
@@ -58,10 +58,10 @@ def _cycle(world: World, policy: Policy) -> Cycle:
     cycle = Cycle(policy.limits)
 
     def request(pod: Pod) -> bool:
-        known = world.book[key_of(pod)]
-        if world.budgets.evict(known, world.time).code != LET_THROUGH:
+        current = world.book[key_of(pod)]
+        if world.budgets.evict(current, world.time).code != LET_THROUGH:
             return False
-        world.delete([known], EVICTED)
+        world.delete([current], EVICTED)
         return True
 
     for profile in policy.profiles:

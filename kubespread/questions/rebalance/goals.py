@@ -67,9 +67,9 @@ class Goal:
     def need(self, counts: Counts, arriving: int) -> Need:
         """What is missing until the constraint holds, while ``arriving`` pods that it would count wait."""
         sizes, constraint = counts[self.counted.is_domain], self.constraint
-        found = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
+        domain_need = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
         # Pods that wait find no node as long as nothing happens.
-        return found._replace(moves=1) if not found.moves and not self.holds(counts) else found
+        return domain_need._replace(moves=1) if not domain_need.moves and not self.holds(counts) else domain_need
 
     def skew(self, counts: Counts) -> int:
         """How far the fullest domain is above the minimum."""
@@ -89,7 +89,7 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
 
     Those whose selectors cannot be parsed are left out, and named in ``unread`` with what kube-scheduler says of them.
     """
-    found: dict[tuple[object, ...], Goal] = {}
+    by_identity: dict[tuple[object, ...], Goal] = {}
     of_sort: dict[Hashable, Sequence[Goal]] = {}
     for workload in workloads:
         for sort, pod in _sorts(world, workload).items():
@@ -99,12 +99,13 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
                 unread.update((f"{workload.kind}/{workload.name}: {fault}", None) for fault in faults)
                 counted = _constraints(world, pod, *declared, soft=soft) if declared is not None else ()
                 of_sort[sort] = [
-                    found.setdefault(_identity(each, pod), Goal(pod.metadata.namespace, each)) for each in counted
+                    by_identity.setdefault(_identity(constraint, pod), Goal(pod.metadata.namespace, constraint))
+                    for constraint in counted
                 ]
             for goal in of_sort[sort]:
                 if workload not in goal.workloads:
                     goal.workloads.append(workload)
-    return list(found.values())
+    return list(by_identity.values())
 
 
 def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
@@ -126,12 +127,12 @@ def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | No
     """The constraints in force and how they are counted, None where the pod's scheduler is asked for no spreading."""
     scheduled = world.surroundings.scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
-    plugin = next((each for each in plugins if isinstance(each, PodTopologySpread)), None)
+    plugin = next((running for running in plugins if isinstance(running, PodTopologySpread)), None)
     if plugin is None:
         return None
     rules, objects = plugin.rules, world.cluster.objects
-    found = pod_constraints(pod, plugin.defaults, objects, empty_selector_counts=rules.empty_selector_counts)
-    return rules, found
+    declared = pod_constraints(pod, plugin.defaults, objects, empty_selector_counts=rules.empty_selector_counts)
+    return rules, declared
 
 
 def _constraints(
@@ -141,8 +142,8 @@ def _constraints(
     readable = [
         constraint for constraint in declared.constraints if constraint.when_unsatisfiable not in declared.problems
     ]
-    hard = [each for each in readable if each.is_hard]
-    others = [each for each in readable if soft and not each.is_hard]
+    hard = [constraint for constraint in readable if constraint.is_hard]
+    others = [constraint for constraint in readable if soft and not constraint.is_hard]
     if not (hard or others):
         return
     inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
@@ -171,20 +172,23 @@ def _identity(counted: HardConstraint, pod: Pod) -> tuple[object, ...]:
 GoalsOf = Callable[[Pod], Sequence[int]]
 
 
-def matching(found: Sequence[Goal]) -> GoalsOf:
+def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
     """Which goals count a pod. Pods of one template share their labels, and are judged once."""
     by_namespace: dict[str, list[int]] = {}
-    for position, goal in enumerate(found):
+    for position, goal in enumerate(constraint_goals):
         by_namespace.setdefault(goal.namespace, []).append(position)
-    known: dict[tuple[str, int], tuple[Mapping[str, str], Sequence[int]]] = {}
+    by_labels: dict[tuple[str, int], tuple[Mapping[str, str], Sequence[int]]] = {}
 
     def goals_of(pod: Pod) -> Sequence[int]:
         meta = pod.metadata
         key = meta.namespace, id(meta.labels)
-        if key not in known:
+        if key not in by_labels:
             positions = by_namespace.get(meta.namespace, ())
-            known[key] = meta.labels, [position for position in positions if found[position].matches(pod)]
-        return known[key][1]
+            by_labels[key] = (
+                meta.labels,
+                [position for position in positions if constraint_goals[position].matches(pod)],
+            )
+        return by_labels[key][1]
 
     return goals_of
 

@@ -51,10 +51,10 @@ class Aim:
 
     def by_group(self, positions: Iterable[int]) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         """Each group that some goals belong to, and those goals."""
-        found: dict[int, list[int]] = {}
+        by_group: dict[int, list[int]] = {}
         for position in positions:
-            found.setdefault(self.group_of[position], []).append(position)
-        return ((self.groups[place], own) for place, own in found.items())
+            by_group.setdefault(self.group_of[position], []).append(position)
+        return ((self.groups[place], own) for place, own in by_group.items())
 
 
 class Attempt:
@@ -110,13 +110,13 @@ class Attempt:
         pod, waited = world.book[key], set(world.queue.waiting)
         budget = self._waits_for(pod)
         apply(world, EvictPod(pod.metadata.name, pod.metadata.namespace), pod.metadata.namespace)
-        messages = [world.message(each) for name, each in world.queue.waiting.items() if name not in waited]
+        messages = [world.message(waiting) for name, waiting in world.queue.waiting.items() if name not in waited]
         happened = world.next_step()
         fault = _fault(happened, messages)
         if fault is not None:
             return fault
         owner = world.book.owner_of(pod)
-        landed = next((each for each in happened.placed if world.book.owner_of(each) == owner), None)
+        landed = next((pod for pod in happened.placed if world.book.owner_of(pod) == owner), None)
         if landed is None:
             return "is not replaced"
         self.moves = (*self.moves, Move(pod, landed, budget))
@@ -148,7 +148,7 @@ class Attempt:
                     self.counts[position] = counts
                     touched.add(position)
         arriving = self._waiting_for()
-        touched |= {at for at, count in enumerate(arriving) if count != self._arriving[at]}
+        touched |= {position for position, count in enumerate(arriving) if count != self._arriving[position]}
         self._arriving = arriving
         self._need_again(touched)
 

@@ -215,7 +215,7 @@ def _sentences(report: RebalanceReport) -> Iterator[str]:
     """What stands in the way, what the descheduler does, and the answer."""
     yield _answer(report)
     if report.staying:
-        pods = (f"{count_of(each.pods, 'pod')} {each.why}" for each in report.staying)
+        pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in report.staying)
         yield f"never evicted: {', '.join(pods)}"
     for obstacle in report.obstacles:
         tried = count_of(obstacle.tried, "eviction")
@@ -237,11 +237,11 @@ def _answer(report: RebalanceReport) -> str:
     if report.holds:
         return f"{evictions}, {_fewest(report)}{waits}: then {whole}"
     stays = "stays" if report.violated_after == 1 else "stay"
-    left = f"{'the constraint' if number == 1 else f'{report.violated_after} of {number:,}'} {stays} violated"
+    violations = f"{'the constraint' if number == 1 else f'{report.violated_after} of {number:,}'} {stays} violated"
     proven = f", whatever {'else ' if report.staying else ''}is evicted in whatever order" if report.is_fewest else ""
     if report.steps:
-        return f"no plan found for all constraints: {evictions}{waits}, then {left}{proven}"
-    return f"no plan found: {left}{proven}"
+        return f"no plan found for all constraints: {evictions}{waits}, then {violations}{proven}"
+    return f"no plan found: {violations}{proven}"
 
 
 def _fewest(report: RebalanceReport) -> str:
@@ -250,16 +250,17 @@ def _fewest(report: RebalanceReport) -> str:
     return f"at least {report.at_least} of which any plan needs"
 
 
-def _descheduler(found: DeschedulerReport) -> str:
-    rounds = count_of(len(found.rounds) - found.settles, "round")
-    evictions = count_of(found.evictions, "eviction")
-    result = "all constraints hold" if found.holds else _violated(found.rounds[-1].violated)
-    if found.settles and not found.evictions:
+def _descheduler(descheduler: DeschedulerReport) -> str:
+    rounds = count_of(len(descheduler.rounds) - descheduler.settles, "round")
+    evictions = count_of(descheduler.evictions, "eviction")
+    result = "all constraints hold" if descheduler.holds else _violated(descheduler.rounds[-1].violated)
+    if descheduler.settles and not descheduler.evictions:
         return f"the descheduler evicts nothing: {result}"
-    if found.settles:
+    if descheduler.settles:
         return f"the descheduler rests after {rounds} and {evictions}: {result}"
-    if found.repeats is not None:
-        return f"the descheduler never rests: after {rounds} all is as after round {found.repeats} ({evictions} so far)"
+    if descheduler.repeats is not None:
+        repeated = f"after {rounds} all is as after round {descheduler.repeats}"
+        return f"the descheduler never rests: {repeated} ({evictions} so far)"
     return f"the descheduler does not rest within {rounds} ({evictions} so far): {result}"
 
 

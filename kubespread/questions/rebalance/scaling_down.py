@@ -59,7 +59,7 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
     """Pods without which all of the goals hold, each of the fullest domains; none where that is not to be had."""
     goals, node_of = start.aim.goals, start.world.living.nodes.index
     counts = {position: start.counts[position].copy() for position in positions}
-    left, gone = list(pods), list[Pod]()
+    remaining, gone = list(pods), list[Pod]()
 
     def fullness(pod: Pod) -> tuple[int, int, str]:
         above = total = 0
@@ -71,17 +71,17 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
                 total += size
         return above, total, pod.metadata.name
 
-    while left and not all(goals[position].holds(counts[position]) for position in positions):
-        pod = max(left, key=fullness)
+    while remaining and not all(goals[position].holds(counts[position]) for position in positions):
+        pod = max(remaining, key=fullness)
         if not fullness(pod)[0]:
             return []
-        left.remove(pod)
+        remaining.remove(pod)
         gone.append(pod)
         for position in start.aim.goals_of(pod):
             code = goals[position].domain_of(node_of[pod.spec.node_name])
             if code is not None:
                 counts[position][code] -= 1
-    return gone if left else []
+    return gone if remaining else []
 
 
 def _holds(

@@ -53,10 +53,10 @@ def candidates(
             kind = world.cluster.kinds.number_of(pod)
             alike.setdefault((owner, pod.spec.node_name, kind, is_ready(pod), name), []).append(pod)
     position_of = world.living.nodes.index
-    found = [
+    movable = [
         Candidates(pods[0], position_of[pods[0].spec.node_name], tuple(map(key_of, pods))) for pods in alike.values()
     ]
-    return found, +kept
+    return movable, +kept
 
 
 def _pods(world: World, workloads: Iterable[WorkloadName]) -> Iterator[tuple[Pod, WorkloadName | None]]:
@@ -66,7 +66,7 @@ def _pods(world: World, workloads: Iterable[WorkloadName]) -> Iterator[tuple[Pod
             yield world.book[workload.namespace, workload.name], None
             continue
         for owner in world.owners_below(workload):
-            for pod in sorted(world.book.of(owner), key=lambda each: (is_ready(each), each.metadata.name)):
+            for pod in sorted(world.book.of(owner), key=lambda pod: (is_ready(pod), pod.metadata.name)):
                 yield pod, owner
 
 
@@ -100,16 +100,16 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
     """
     bound = start.total[0]
     stepwise = _Stepwise(start, pods)
-    found = stepwise.found()
-    is_solved = found.total[0] == 0
-    if is_solved and len(found.moves) <= bound:
-        return Found(found, bound, True)
+    best = stepwise.found()
+    is_solved = best.total[0] == 0
+    if is_solved and len(best.moves) <= bound:
+        return Found(best, bound, True)
     exact = _Exhaustive(start, pods, _trials(start, MAX_TRIALS if is_solved else _MAX_HOPELESS_TRIALS))
-    limit = len(found.moves) - 1 if is_solved else sum(len(pod.keys) for pod in pods)
+    limit = len(best.moves) - 1 if is_solved else sum(len(pod.keys) for pod in pods)
     shorter = exact.found(bound, limit)
     if shorter is not None:
         return Found(shorter, len(shorter.moves), True)
-    return Found(found, min(exact.at_least, limit + 1), exact.is_exhausted, {} if is_solved else stepwise.obstacles)
+    return Found(best, min(exact.at_least, limit + 1), exact.is_exhausted, {} if is_solved else stepwise.obstacles)
 
 
 def _trials(start: Attempt, limit: int) -> int:
@@ -157,8 +157,8 @@ class _Stepwise:
 
     def _advances_with_one(self, group: Sequence[int], own: Sequence[Candidates], obstacles: Counter[str]) -> bool:
         """Evict the first pod that helps; what is wrong with those before it is added to ``obstacles``."""
-        for each in _best_first(self._attempt, group, own):
-            key = _next(self._attempt, each)
+        for alike in _best_first(self._attempt, group, own):
+            key = _next(self._attempt, alike)
             if key is None:
                 continue
             why = self._advances(key, group)
@@ -233,8 +233,8 @@ class _Exhaustive:
         if self._seen.get(state, -1) >= length:
             return None
         self._seen[state] = length
-        for each in _best_first(attempt, self._every, self._pods):
-            key = _next(attempt, each)
+        for alike in _best_first(attempt, self._every, self._pods):
+            key = _next(attempt, alike)
             if key is None:
                 continue
             if self._left <= 0:
@@ -242,19 +242,19 @@ class _Exhaustive:
             self._left -= 1
             child = attempt.fork()
             if child.evict(key) is None:
-                found = self._within(child, length - 1)
-                if found is not None:
-                    return found
+                solution = self._within(child, length - 1)
+                if solution is not None:
+                    return solution
         return None
 
 
 def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
     """Those that count for a goal, by the place of its group."""
-    found: dict[int, list[Candidates]] = {}
+    by_group: dict[int, list[Candidates]] = {}
     for pod in pods:
         for position in attempt.aim.goals_of(pod.pod)[:1]:
-            found.setdefault(attempt.aim.group_of[position], []).append(pod)
-    return found
+            by_group.setdefault(attempt.aim.group_of[position], []).append(pod)
+    return by_group
 
 
 def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
@@ -262,11 +262,11 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
     violated = frozenset(position for position in group if attempt.needs[position].moves)
     aim = attempt.aim
 
-    def worth(each: Candidates) -> tuple[int, int, tuple[PodKey, ...]]:
+    def worth(alike: Candidates) -> tuple[int, int, tuple[PodKey, ...]]:
         helps = fullness = 0
-        for position in aim.goals_of(each.pod):
+        for position in aim.goals_of(alike.pod):
             goal = aim.goals[position]
-            code = goal.domain_of(each.node)
+            code = goal.domain_of(alike.node)
             if code is None:
                 continue
             size, need = attempt.counts[position].item(code), attempt.needs[position]
@@ -274,14 +274,14 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
                 helps += size > need.least + goal.constraint.max_skew
                 fullness += size
             helps -= size <= need.least
-        return -helps, -fullness, each.keys
+        return -helps, -fullness, alike.keys
 
     return sorted(pods, key=worth)
 
 
-def _next(attempt: Attempt, each: Candidates) -> PodKey | None:
+def _next(attempt: Attempt, alike: Candidates) -> PodKey | None:
     """The next pod that is still where it was."""
-    return next((key for key in each.keys if key not in attempt.gone and key in attempt.world.book), None)
+    return next((key for key in alike.keys if key not in attempt.gone and key in attempt.world.book), None)
 
 
 def _state(attempt: Attempt) -> tuple[object, ...]:

@@ -71,16 +71,16 @@ _COST = (
 )
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
-    Column(header="KEY", value=lambda each: each.topology_key),
-    count("MAX-SKEW", lambda each: each.max_skew),
-    Column(header="WHENUNSATISFIABLE", value=lambda each: each.when_unsatisfiable),
-    count("SKEW", lambda each: each.skew_before),
-    count("SKEW-AFTER", lambda each: each.skew_after),
+    Column(header="KEY", value=lambda row: row.topology_key),
+    count("MAX-SKEW", lambda row: row.max_skew),
+    Column(header="WHENUNSATISFIABLE", value=lambda row: row.when_unsatisfiable),
+    count("SKEW", lambda row: row.skew_before),
+    count("SKEW-AFTER", lambda row: row.skew_after),
     Column(
         header="DOMAINS",
-        value=lambda each: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in each.domains],
+        value=lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains],
     ),
-    Column(header="WORKLOADS", value=lambda each: each.workloads),
+    Column(header="WORKLOADS", value=lambda row: row.workloads),
 )
 
 
@@ -108,22 +108,22 @@ _COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
     Column(header="COMMAND", value=lambda row: row[1]),
 )
 _SCALE_DOWN: Sequence[Column[ScaleDown]] = (
-    Column(header="WORKLOAD", value=lambda each: each.workload),
-    count("REPLICAS", lambda each: each.replicas),
-    count("REPLICAS-AFTER", lambda each: each.replicas_after),
-    Column(header="DELETE-FIRST", value=lambda each: [marked.pod for marked in each.pods]),
+    Column(header="WORKLOAD", value=lambda row: row.workload),
+    count("REPLICAS", lambda row: row.replicas),
+    count("REPLICAS-AFTER", lambda row: row.replicas_after),
+    Column(header="DELETE-FIRST", value=lambda row: [marked.pod for marked in row.pods]),
 )
 _ROUND: Sequence[Column[DeschedulerRound]] = (
-    count("ROUND", lambda each: each.number),
-    count("EVICTED", lambda each: len(each.evicted)),
-    count("HELD", lambda each: sum(staying.pods for staying in each.held)),
+    count("ROUND", lambda row: row.number),
+    count("EVICTED", lambda row: len(row.evicted)),
+    count("HELD", lambda row: sum(staying.pods for staying in row.held)),
     Column(
-        header="PENDING", value=lambda each: each.pending, is_number=True,
-        tone=lambda each: Tone.BAD if each.pending else Tone.PLAIN,
+        header="PENDING", value=lambda row: row.pending, is_number=True,
+        tone=lambda row: Tone.BAD if row.pending else Tone.PLAIN,
     ),
     Column(
-        header="VIOLATED", value=lambda each: each.violated,
-        tone=lambda each: Tone.BAD if each.violated else Tone.GOOD,
+        header="VIOLATED", value=lambda row: row.violated,
+        tone=lambda row: Tone.BAD if row.violated else Tone.GOOD,
     ),
 )  # fmt: skip
 
@@ -131,7 +131,7 @@ _ROUND: Sequence[Column[DeschedulerRound]] = (
 def view(report: RebalanceReport) -> View:
     """Constraints before and after, the evictions, what would do instead, and the descheduler's rounds."""
     if report.asked:
-        whose = some_of([each.called for each in report.asked], _MAX_ASKED)
+        whose = some_of([workload.called for workload in report.asked], _MAX_ASKED)
     else:
         whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
@@ -169,14 +169,14 @@ def _frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:
         yield Frame(f"step {step.number}", text, {node: max(0, now[node]) for node in (step.node, step.lands_on)})
 
 
-def _bars(each: RebalancedConstraint) -> Bars:
-    limit = f" > {each.max_skew}" if not each.holds_after else f" ≤ {each.max_skew}"
-    said = f"{short_key(each.topology_key)} {each.when_unsatisfiable} · {each.selector}"
+def _bars(constraint: RebalancedConstraint) -> Bars:
+    limit = f" > {constraint.max_skew}" if not constraint.holds_after else f" ≤ {constraint.max_skew}"
+    label = f"{short_key(constraint.topology_key)} {constraint.when_unsatisfiable} · {constraint.selector}"
     bars = [
         Bar(domain.value or EMPTY, domain.before, domain.after, f"{domain.before} → {domain.after}")
-        for domain in each.domains
+        for domain in constraint.domains
     ]
-    return Bars(f"{said} · skew {each.skew_before} → {each.skew_after}{limit}", bars)
+    return Bars(f"{label} · skew {constraint.skew_before} → {constraint.skew_after}{limit}", bars)
 
 
 def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
@@ -221,10 +221,10 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
 
 def _shared(widths: Sequence[int], room: int) -> list[int]:
     """The room for columns that would be so wide: what the narrow ones leave is for the others."""
-    shares, left = [0] * len(widths), room
+    shares, available = [0] * len(widths), room
     for done, place in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
-        shares[place] = min(widths[place], left // (len(widths) - done))
-        left -= shares[place]
+        shares[place] = min(widths[place], available // (len(widths) - done))
+        available -= shares[place]
     return shares
 
 
@@ -237,12 +237,12 @@ def _moves(key: str, steps: Sequence[EvictionStep]) -> Laid:
     return Laid(short_key(key).upper(), cells)
 
 
-def _rounds(found: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
-    yield from wrapped([cell(f"The descheduler with {found.policy}, round by round:", HEAD)], look.width, HANGING)
+def _rounds(descheduler: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
+    yield from wrapped([cell(f"The descheduler with {descheduler.policy}, round by round:", HEAD)], look.width, HANGING)
     *others, violated = _ROUND
-    of_all = replace(violated, text=lambda each: f"{each.violated} of {report.constraints_in_force}")
-    yield from table([*others, of_all], found.rounds, look)
-    reasons = dict.fromkeys(staying.why for each in found.rounds for staying in each.held)
+    of_all = replace(violated, text=lambda row: f"{row.violated} of {report.constraints_in_force}")
+    yield from table([*others, of_all], descheduler.rounds, look)
+    reasons = dict.fromkeys(staying.why for one in descheduler.rounds for staying in one.held)
     if reasons:
         yield from wrapped([Cell(INDENT), cell(f"held: {', '.join(reasons)}", DIM)], look.width, HANGING)
 
@@ -250,15 +250,17 @@ def _rounds(found: DeschedulerReport, report: RebalanceReport, look: Look) -> It
 def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """A paragraph a violated constraint, those that stay so first where there are many."""
     numbered = [
-        (place, each) for place, each in enumerate(report.constraints) if not (each.held_before and each.holds_after)
+        (place, constraint)
+        for place, constraint in enumerate(report.constraints)
+        if not (constraint.held_before and constraint.holds_after)
     ]
     shown = numbered
     if not look.in_full and len(numbered) > _MAX_CONSTRAINTS:
-        shown = sorted(numbered, key=lambda each: (each[1].holds_after, each[0]))
+        shown = sorted(numbered, key=lambda item: (item[1].holds_after, item[0]))
         shown = shown[:_MAX_CONSTRAINTS]
     for place, constraint in shown:
         head, counts = _head(letter(place), constraint), _counts(constraint)
-        if sum(width_of(each.text) for phrase in (*head, *counts) for each in phrase) <= aim(look) - _MARGIN:
+        if sum(width_of(part.text) for phrase in (*head, *counts) for part in phrase) <= aim(look) - _MARGIN:
             yield from flowed([*head, *counts], look, gutter=_GUTTER)
         else:
             yield from flowed(head, look, gutter=_GUTTER)
@@ -294,7 +296,7 @@ def _domains(constraint: RebalancedConstraint) -> str:
         )
     extremes = [
         f"{min(counts)} to {max(counts)}"
-        for counts in ([each.before for each in domains], [each.after for each in domains])
+        for counts in ([domain.before for domain in domains], [domain.after for domain in domains])
     ]
     key = short_key(constraint.topology_key)
     return f"{len(domains):,} {key}s with {', then '.join(dict.fromkeys(extremes))} pods"
@@ -315,8 +317,8 @@ def _skew(constraint: RebalancedConstraint, *, after: bool) -> Cell:
 
 def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """A shell function that evicts through the API, and the steps, each waiting for its workload to be whole again."""
-    said = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
-    yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
+    yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
     for line in _FUNCTION.split("\n"):
         yield [Cell(f"{INDENT}{line}")]
     shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
@@ -329,22 +331,26 @@ def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
 def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """Instead of evictions: the order in which a scale-down is to delete pods."""
     shown = report.scale_downs if look.in_full else report.scale_downs[:_MAX_SCALE_DOWNS]
-    for each in shown:
-        replicas = count_of(each.replicas_after, "replica")
-        said = f"Or scale down: marked like this {each.workload.called} loses pods of the fullest domains first"
-        yield from wrapped(
-            [cell(f"{said}, and its constraints hold at {replicas} of {each.replicas}:", HEAD)], look.width, HANGING
+    for scale_down in shown:
+        replicas = count_of(scale_down.replicas_after, "replica")
+        heading = (
+            f"Or scale down: marked like this {scale_down.workload.called} loses pods of the fullest domains first"
         )
-        for line in _COST if each is shown[0] else ():
+        yield from wrapped(
+            [cell(f"{heading}, and its constraints hold at {replicas} of {scale_down.replicas}:", HEAD)],
+            look.width,
+            HANGING,
+        )
+        for line in _COST if scale_down is shown[0] else ():
             yield [Cell(f"{INDENT}{line}")]
-        pods = each.pods if look.in_full else each.pods[:_MAX_COMMANDS]
+        pods = scale_down.pods if look.in_full else scale_down.pods[:_MAX_COMMANDS]
         for marked in pods:
             named = f"{quote(marked.pod.namespace)} {quote(marked.pod.name)}"
             yield [Cell(INDENT), cell(f"cost {named} {marked.deletion_cost}")]
-        yield from _more(len(each.pods) - len(pods), "pod")
+        yield from _more(len(scale_down.pods) - len(pods), "pod")
     yield from _more(len(report.scale_downs) - len(shown), "scale-down")
 
 
-def _more(left: int, what: str) -> Iterator[Line]:
-    if left:
-        yield [Cell(INDENT), cell(f"# {count_of(left, f'more {what}')} (-v shows all)", DIM)]
+def _more(hidden: int, what: str) -> Iterator[Line]:
+    if hidden:
+        yield [Cell(INDENT), cell(f"# {count_of(hidden, f'more {what}')} (-v shows all)", DIM)]

@@ -26,13 +26,13 @@ def advice(
     """What suffices alone, and together where nothing does alone; beside it the change of each suggestion."""
     trials = Trials(asker, stuck.pod)
     searched = search(stuck, families, trials)
-    found, untried = searched.found, dict(searched.untried)
-    if not found and combines:
+    sufficient, untried = searched.found, dict(searched.untried)
+    if not sufficient and combines:
         together = combined(stuck, families, trials)
-        found = together.found
+        sufficient = together.found
         if together.untried:
             untried[COMBINATION] = together.untried
-    leading = list(_leading(found))
+    leading = list(_leading(sufficient))
     report = Advice(
         families=tuple(dict.fromkeys(searched.families)),
         enough=tuple(_suggestion(first, alike, stuck) for first, alike in leading),
@@ -44,36 +44,36 @@ def advice(
     return report, [first.change for first, _ in leading]
 
 
-def _leading(found: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
+def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
     """The first of those that do the same, with others that are as good."""
     leading: dict[Hashable, list[Found]] = {}
-    for each in sorted(found, key=_rank):
-        change = each.change
+    for candidate in sorted(sufficient, key=_rank):
+        change = candidate.change
         # Each of the others is a suggestion of its own.
         same = change.family if change.family in _INTERCHANGEABLE else (change.settings, change.edits)
-        leading.setdefault(same, []).append(each)
+        leading.setdefault(same, []).append(candidate)
     for first, *others in leading.values():
         yield first, [other for other in others if other.change.cost == first.change.cost]
 
 
-def _rank(found: Found) -> tuple[int, int, int]:
+def _rank(candidate: Found) -> tuple[int, int, int]:
     """What changes least, what leaves others alone, what leaves most of a choice."""
-    return found.change.cost, len(found.answer.consequences), -found.answer.count
+    return candidate.change.cost, len(candidate.answer.consequences), -candidate.answer.count
 
 
-def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
-    answer = found.answer
+def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
+    answer = first.answer
     return Suggestion(
-        change=found.change.said,
-        family=found.change.family,
-        options=options(found.change),
+        change=first.change.said,
+        family=first.change.family,
+        options=options(first.change),
         nodes=answer.count if stuck.is_one else None,
         placed=None if stuck.is_one else answer.count,
         consequences=answer.consequences,
-        notes=tuple(notes_on(stuck, found.change)),
+        notes=tuple(notes_on(stuck, first.change)),
         alternatives=tuple(" ".join(options(other.change)) for other in others),
-        constraints=tuple(part.letter for part in found.change.parts if part.letter),
-        brief=found.change.brief or found.change.said,
+        constraints=tuple(part.letter for part in first.change.parts if part.letter),
+        brief=first.change.brief or first.change.said,
     )
 
 
@@ -105,8 +105,8 @@ def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
 def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
     """By family, with what the first of them costs others."""
     by_family: dict[str, list[tuple[Ladder, Found]]] = {}
-    for each in costly:
-        by_family.setdefault(each[0].family, []).append(each)
+    for pair in costly:
+        by_family.setdefault(pair[0].family, []).append(pair)
     for family, alike in by_family.items():
         yield Costly(
             family=family,

@@ -64,7 +64,7 @@ class Change:
 
     def without(self, piece: Change) -> Change:
         """The same done to one node, or with one label, fewer."""
-        return self.of_pieces(self.phrase, [each for each in self.pieces if each is not piece])
+        return self.of_pieces(self.phrase, [other for other in self.pieces if other is not piece])
 
     def joined(self, other: Change) -> Change:
         """Both together."""

@@ -78,21 +78,21 @@ class EditedWorlds:
     def if_alone(self, is_own: Callable[[Pod], bool]) -> EditedWorlds | None:
         """The same if nobody else waited; None where nobody does."""
         queue = self.unchanged.world.queue.waiting
-        if all(is_own(each.pod) for each in queue.values()):
+        if all(is_own(waiting.pod) for waiting in queue.values()):
             return None
 
         def world() -> World:
             alone = self.unchanged.world.fork()
-            alone.queue.waiting = {key: each for key, each in queue.items() if is_own(each.pod)}
+            alone.queue.waiting = {key: waiting for key, waiting in queue.items() if is_own(waiting.pod)}
             return alone
 
         return EditedWorlds(world, self.namespace)
 
     def after(self, edits: tuple[Edit, ...]) -> Edited | None:
         """The world once ``edits`` are made in their order and nothing changes any more. None where one is refused."""
-        known = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
-        edited = self._made[edits[:known]] if known else self.unchanged
-        for length in range(known + 1, len(edits) + 1):
+        reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
+        edited = self._made[edits[:reused]] if reused else self.unchanged
+        for length in range(reused + 1, len(edits) + 1):
             if edited is None:
                 return None
             if len(self._made) >= _MOST_KEPT:
@@ -118,17 +118,17 @@ class EditedWorlds:
     def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> tuple[str, ...]:
         """What others lose by it: those that wait then and would not without it, and those that are gone."""
         return (
-            *(each for each in edited.lost if each not in self._left_alone.lost),
+            *(pod for pod in edited.lost if pod not in self._left_alone.lost),
             *self._left_pending(edited.world, is_own),
             *(self._not_made(edited.world) if edited.has_moved else ()),
         )
 
     def _left_pending(self, world: World, is_own: Callable[[Pod], bool]) -> Iterator[str]:
         """Those that take the place of others have other names, so it is their number that tells."""
-        then = [_others_waiting(each.world, is_own) for each in (self.unchanged, self._left_alone)]
+        then = [_others_waiting(edited.world, is_own) for edited in (self.unchanged, self._left_alone)]
         more = _others_waiting(world, is_own) - (then[0] | then[1])
         waited = self.unchanged.world.queue.waiting
-        for pod in sorted((each.pod for each in world.waiting), key=lambda pod: key_of(pod) in waited):
+        for pod in sorted((waiting.pod for waiting in world.waiting), key=lambda pod: key_of(pod) in waited):
             workload = workload_of(world, pod)
             if more[workload] > 0 and not is_own(pod):
                 more[workload] -= 1
@@ -137,12 +137,12 @@ class EditedWorlds:
     def _not_made(self, world: World) -> Iterator[str]:
         """Those that went and are not made again, as where a quota is full."""
         worlds = (self.unchanged.world, self._left_alone.world)
-        then = [Counter({each.owner: each.count for each in unmade(before)}) for before in worlds]
-        for each in unmade(world):
-            more = each.count - max(counts[each.owner] for counts in then)
+        then = [Counter({row.owner: row.count for row in unmade(before)}) for before in worlds]
+        for row in unmade(world):
+            more = row.count - max(counts[row.owner] for counts in then)
             if more > 0:
-                pods = f"{count_of(more, 'pod')} of {each.owner.kind}/{each.owner.name}"
-                yield f"{pods} would not be made again: {each.message}"
+                pods = f"{count_of(more, 'pod')} of {row.owner.kind}/{row.owner.name}"
+                yield f"{pods} would not be made again: {row.message}"
 
     def _spend(self, edit: Edit) -> None:
         nodes = len(self.unchanged.world.living.nodes.objects)
@@ -152,7 +152,7 @@ class EditedWorlds:
 
 
 def _others_waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
-    return Counter(workload_of(world, each.pod) for each in world.waiting if not is_own(each.pod))
+    return Counter(workload_of(world, waiting.pod) for waiting in world.waiting if not is_own(waiting.pod))
 
 
 def _moved_away(happenings: Happenings) -> Iterator[str]:

@@ -49,5 +49,5 @@ def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: 
     stuck = Stuck(evaluation, version)
     if not stuck.own_constraints:
         return None
-    found, _ = advice(stuck, OF_CONSTRAINTS, _SamePlace(evaluation, revise), combines=False)
-    return found
+    result, _ = advice(stuck, OF_CONSTRAINTS, _SamePlace(evaluation, revise), combines=False)
+    return result

@@ -69,8 +69,8 @@ class Trials:
         if key not in self.known:
             answer = self.asker.ask(change)
             self.known[key] = None if answer is None else Found(change, answer)
-        found = self.known[key]
-        return None if found is None else found.answer
+        tried = self.known[key]
+        return None if tried is None else tried.answer
 
     def found(self, change: Change) -> Found | None:
         """The change where it suffices."""
@@ -88,9 +88,9 @@ class Trials:
         """Of the changes after which more than ``fitting`` find a node, and nobody loses any, the one that helps most
         and costs least.
         """
-        helping = (each for each in self.known.values() if each is not None and not each.answer.harm)
-        ranked = sorted(helping, key=lambda each: (-each.answer.count, each.change.cost))
-        return next((each for each in ranked if each.answer.count > fitting), None)
+        helping = (attempt for attempt in self.known.values() if attempt is not None and not attempt.answer.harm)
+        ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
+        return next((attempt for attempt in ranked if attempt.answer.count > fitting), None)
 
 
 @dataclass(slots=True)
@@ -109,9 +109,9 @@ class Searched:
 
     def add(self, ladder: Ladder, trials: Trials, stuck: Stuck) -> None:
         """Try a change at its sizes."""
-        found = smallest(ladder, trials, stuck)
-        if found is not None:
-            self.found.append(minimal([found.change], trials))
+        smallest_size = smallest(ladder, trials, stuck)
+        if smallest_size is not None:
+            self.found.append(minimal([smallest_size.change], trials))
         elif (costly := _costly(ladder, trials) or trials.found_alone(ladder.most)) is not None:
             self.costly.append((ladder, costly))
         else:
@@ -129,9 +129,9 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
     """
     searched = Searched()
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
-    left = [(family.changes(stuck), most) for family in families]
-    while left:
-        ladders, more = left.pop(0)
+    pending = [(family.changes(stuck), most) for family in families]
+    while pending:
+        ladders, more = pending.pop(0)
         turn = list(islice(ladders, min(_AT_ONCE, more)))
         for ladder in turn:
             searched.families.append(ladder.family)
@@ -140,7 +140,7 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
             else:
                 searched.add(ladder, trials, stuck)
         if len(turn) == _AT_ONCE < more:
-            left.append((ladders, more - _AT_ONCE))
+            pending.append((ladders, more - _AT_ONCE))
         else:
             for ladder in ladders:
                 searched.leave(ladder)
@@ -179,9 +179,9 @@ def _costly(ladder: Ladder, trials: Trials) -> Found | None:
     """The least size that was tried and is enough but for what others lose by it."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
         change = ladder.at(place)
-        found = trials.known.get((change.settings, change.edits))
-        if found is not None and found.answer.is_met:
-            return found
+        earlier = trials.known.get((change.settings, change.edits))
+        if earlier is not None and earlier.answer.is_met:
+            return earlier
     return None
 
 
@@ -206,13 +206,13 @@ def smallest(
         if stuck.is_one or answer is None or answer.count <= stuck.fitting:
             return None
     for place in range(_ONE_BY_ONE):
-        if (found := ask(place)) is not None:
-            return found
+        if (sufficient := ask(place)) is not None:
+            return sufficient
     low, high = _ONE_BY_ONE, ladder.sizes - 1
     while best is not None and low < high and not trials.is_over:
         middle = (low + high) // 2
-        if (found := ask(middle)) is not None:
-            high, best = middle, found
+        if (sufficient := ask(middle)) is not None:
+            high, best = middle, sufficient
         else:
             low = middle + 1
     return best
@@ -236,23 +236,23 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
-    strongest = sorted(_strongest(ladders), key=lambda each: each.most.cost)
+    strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
     combined = Combined()
     for size, at_most in _MOST_COMBINED.items():
-        found: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found] = {}
+        sufficient: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found] = {}
         tried = 0
         for together in islice(combinations(strongest, size), at_most):
-            if trials.is_over or len(found) >= enough:
+            if trials.is_over or len(sufficient) >= enough:
                 break
             tried += 1
             answer = trials.ask(joined([ladder.most for ladder in together]))
             if answer is not None and answer.suffices:
                 refined = _refined(together, ladders, trials, stuck)
-                found[refined.change.settings, refined.change.edits] = refined
-        if len(found) < enough:
+                sufficient[refined.change.settings, refined.change.edits] = refined
+        if len(sufficient) < enough:
             combined.untried += max(0, comb(len(strongest), size) - tried)
-        if found:
-            combined.found = sorted(found.values(), key=lambda each: each.change.cost)
+        if sufficient:
+            combined.found = sorted(sufficient.values(), key=lambda pair: pair.change.cost)
             break
     return combined
 
@@ -260,7 +260,7 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
     """Of changes of a constraint only the one that does away with it."""
     relaxed = {ladder.letter for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
-    return (each for each in ladders if each.family == SCHEDULE_ANYWAY or each.letter not in relaxed)
+    return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 
 
 def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials, stuck: Stuck) -> Found:
@@ -270,9 +270,9 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
     parts = [ladder.most for ladder in together]
     for place, ladder in enumerate(together):
         before, after = parts[:place], parts[place + 1 :]
-        tried = (smallest(each, trials, stuck, before, after) for each in (*_weaker(ladder, ladders), ladder))
-        found = next(filter(None, tried), None)
-        parts[place] = parts[place] if found is None else found.change
+        tried = (smallest(weaker, trials, stuck, before, after) for weaker in (*_weaker(ladder, ladders), ladder))
+        sufficient = next(filter(None, tried), None)
+        parts[place] = parts[place] if sufficient is None else sufficient.change
     return minimal(parts, trials)
 
 
@@ -282,7 +282,7 @@ def minimal(parts: Sequence[Change], trials: Trials) -> Found:
     """
     kept = list(parts)
     for part in parts:
-        without = [each for each in kept if each is not part]
+        without = [other for other in kept if other is not part]
         if without and not trials.is_over and trials.found(joined(without)) is not None:
             kept = without
     for place, part in enumerate(tuple(kept)):
@@ -292,17 +292,17 @@ def minimal(parts: Sequence[Change], trials: Trials) -> Found:
             fewer = [*kept[:place], kept[place].without(piece), *kept[place + 1 :]]
             if trials.found(joined(fewer)) is not None:
                 kept = fewer
-    found = trials.found(joined(kept))
-    assert found is not None
-    return found
+    fewest = trials.found(joined(kept))
+    assert fewest is not None
+    return fewest
 
 
 def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     """Changes of the same constraint that keep it hard."""
     if ladder.family != SCHEDULE_ANYWAY:
         return ()
-    same = [each for each in ladders if each is not ladder and each.letter == ladder.letter]
-    return sorted(same, key=lambda each: each.least.cost)
+    same = [other for other in ladders if other is not ladder and other.letter == ladder.letter]
+    return sorted(same, key=lambda other: other.least.cost)
 
 
 def joined(changes: Sequence[Change]) -> Change:

@@ -83,7 +83,7 @@ class Stuck:
         state = self.evaluation.states.get(PodTopologySpread.name)
         if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
             return ()
-        places = [place for place, each in enumerate(state.declared.constraints) if each.is_hard]
+        places = [place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard]
         return [
             OwnConstraint(letter(place), self._key_of(place), counted)
             for place, counted in zip(places, state.hard, strict=True)

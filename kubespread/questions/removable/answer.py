@@ -68,31 +68,31 @@ def removable(
 
     Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = Removable(
+    question = Removable(
         nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
-def answer(asked: Removable, scene: Scene) -> RemovableReport:
+def answer(question: Removable, scene: Scene) -> RemovableReport:
     """Each node is removed by itself, and then as many as possible together, greedily."""
     nodes = scene.now.nodes
-    meant = {node.metadata.name for target in asked.nodes for node in nodes_meant(parse_target(target), nodes)}
-    names = [node.metadata.name for node in nodes if not asked.nodes or node.metadata.name in meant]
+    meant = {node.metadata.name for target in question.nodes for node in nodes_meant(parse_target(target), nodes)}
+    names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
     settled = scene.settled(None, "any node goes")
     world = settled.world
-    rows, together = removals(world.fork(), names, asked.drain_flags, settled.waited, scene.on_progress)
+    rows, together = removals(world.fork(), names, question.drain_flags, settled.waited, scene.on_progress)
     return RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        preemption=asked.preemption,
+        preemption=question.preemption,
         nodes=len(nodes),
         rows=rows,
         together=together,
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
-        notes=(*scene.notes, *unknown_controllers(world, names, asked.drain_flags), *settled.notes),
+        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *settled.notes),
     )
 
 
@@ -131,7 +131,7 @@ class _Group:
         self.nodes += names
         self.sizes.append(len(names))
         self.placed += trial.happenings.placed
-        self.preempted += sum(each.why == PREEMPTED for each in trial.happenings.gone)
+        self.preempted += sum(gone.why == PREEMPTED for gone in trial.happenings.gone)
         self.lost += _lost(trial)
         self.world = trial
 
@@ -154,23 +154,23 @@ def removals(
         alone.append(trials.alone(name))
         if on_progress is not None:
             on_progress(number + 1)
-    free_to_go = sorted((each for each in alone if not each.held), key=lambda each: (len(each.pods), each.name))
-    group = trials.together([each.name for each in free_to_go])
+    free_to_go = sorted((node for node in alone if not node.held), key=lambda node: (len(node.pods), node.name))
+    group = trials.together([node.name for node in free_to_go])
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
         NodeRemoval(
-            node=each.name,
-            domain=each.node.metadata.labels.get(ZONE),
-            pods=len(each.pods),
-            alone=not each.held,
-            place=place.get(each.name),
-            held=each.held or group.held.get(each.name, ()),
-            violated=each.violated,
-            preempted=each.preempted,
-            lost=each.lost,
-            until_deleted=each.until_deleted,
+            node=removal.name,
+            domain=removal.node.metadata.labels.get(ZONE),
+            pods=len(removal.pods),
+            alone=not removal.held,
+            place=place.get(removal.name),
+            held=removal.held or group.held.get(removal.name, ()),
+            violated=removal.violated,
+            preempted=removal.preempted,
+            lost=removal.lost,
+            until_deleted=removal.until_deleted,
         )
-        for each in alone
+        for removal in alone
     ]
     together = Together(
         nodes=tuple(group.nodes),
@@ -208,25 +208,25 @@ class _Trials:
         """
         world, position = self._world, self._world.living.nodes.index[name]
         plan = drain_plan(world, name, self._flags)
-        found = _Alone(world.living.nodes.objects[position], plan.evict)
-        found.held = (*self._set_apart(found.node), *refusals(plan))
-        if not plan.errors and self._certain.goes(position, found.pods):
-            return found
+        trial = _Alone(world.living.nodes.objects[position], plan.evict)
+        trial.held = (*self._set_apart(trial.node), *refusals(plan))
+        if not plan.errors and self._certain.goes(position, trial.pods):
+            return trial
         fork = world.fork()
         removed = remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
-        found.held += removed.held
-        found.until_deleted = removed.until_deleted
-        if not found.held:
-            found.violated = violated(fork, world.cluster, fork.happenings.placed)
-            found.preempted = tuple(
-                NamespacedName.of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED
+        trial.held += removed.held
+        trial.until_deleted = removed.until_deleted
+        if not trial.held:
+            trial.violated = violated(fork, world.cluster, fork.happenings.placed)
+            trial.preempted = tuple(
+                NamespacedName.of(gone.pod) for gone in fork.happenings.gone if gone.why == PREEMPTED
             )
-            found.lost = tuple(_lost(fork))
-        return found
+            trial.lost = tuple(_lost(fork))
+        return trial
 
     def _set_apart(self, node: Node) -> Iterator[Hold]:
         """What is said against a node whatever runs on it."""
-        label = next((each for each in CONTROL_PLANE if each in node.metadata.labels), None)
+        label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Hold(cause="controlPlane", detail=f"label {label}")
         for domain in self._domains.lost(self._world, [node.metadata.name]):
@@ -237,21 +237,21 @@ class _Trials:
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
         """
-        group, most, at, misses = _Group(self._world), len(names), 0, 0
+        group, most, start, misses = _Group(self._world), len(names), 0, 0
         asks, since = self._asks(group, names), 0
-        while at < len(names) and misses < _IN_A_ROW:
-            size = max(1, min(asks.likely(at - since, _SHARE), most))
-            batch = names[at : at + size]
-            held = self._impossible(group, batch, asks.short(at - since, size)) or self._try(group, batch)
+        while start < len(names) and misses < _IN_A_ROW:
+            size = max(1, min(asks.likely(start - since, _SHARE), most))
+            batch = names[start : start + size]
+            held = self._impossible(group, batch, asks.short(start - since, size)) or self._try(group, batch)
             if not held:
-                at, most, misses = at + size, 2 * size, 0
-                asks, since = self._asks(group, names[at:]), at
+                start, most, misses = start + size, 2 * size, 0
+                asks, since = self._asks(group, names[start:]), start
             elif size == 1:
                 group.held[batch[0]] = held
-                at, misses = at + 1, misses + 1
+                start, misses = start + 1, misses + 1
             else:
                 most = size // 2
-        group.untried = len(names) - at
+        group.untried = len(names) - start
         return group
 
     def _asks(self, group: _Group, names: Sequence[str]) -> Asks:
@@ -273,7 +273,7 @@ class _Trials:
 
 def _lost(world: World) -> Iterator[NamespacedName]:
     """Pods without a controller that were evicted; those that would be preempted hold a node."""
-    return (NamespacedName.of(each.pod) for each in world.happenings.lost_for_good())
+    return (NamespacedName.of(gone.pod) for gone in world.happenings.lost_for_good())
 
 
 class CountingDomains:
@@ -287,7 +287,7 @@ class CountingDomains:
         self._world = world
         kinds = world.cluster.kinds
         running = (kinds[number].pod for number in world.cluster.running.nodes_of_kind)
-        self._pods = _by_hard_key((*running, *(each.template for each in world.waiting)))
+        self._pods = _by_hard_key((*running, *(waiting.template for waiting in world.waiting)))
         self._keys = [key for key in dict.fromkeys((ZONE, *self._pods)) if key == ZONE or _has_shared(world, key)]
         self._counts = cache(self._asked)
 
@@ -301,11 +301,11 @@ class CountingDomains:
         for key in self._keys:
             column = world.living.nodes.label(key)
             size = len(column.values)
-            there = np.bincount(column.codes[column.present], minlength=size)
+            sizes = np.bincount(column.codes[column.present], minlength=size)
             codes = column.codes[positions]
             going = np.bincount(codes[codes >= 0], minlength=size)
-            if np.count_nonzero(there) > 1:
-                for code in np.flatnonzero((there > 0) & (going == there)).tolist():
+            if np.count_nonzero(sizes) > 1:
+                for code in np.flatnonzero((sizes > 0) & (going == sizes)).tolist():
                     if key == ZONE or self._counts(key, column.values[code]):
                         yield f"{short_key(key)} {column.values[code]}"
 
@@ -322,7 +322,7 @@ class CountingDomains:
 
 
 def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-    found: dict[str, list[Pod]] = {}
+    by_key: dict[str, list[Pod]] = {}
     for pod in pods:
         keys = (
             constraint.topology_key
@@ -330,8 +330,8 @@ def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
             if constraint.when_unsatisfiable == DO_NOT_SCHEDULE
         )
         for key in dict.fromkeys(keys):
-            found.setdefault(key, []).append(pod)
-    return found
+            by_key.setdefault(key, []).append(pod)
+    return by_key
 
 
 def _has_shared(world: World, key: str) -> bool:
@@ -353,17 +353,18 @@ class Asks:
         self._cluster = world.cluster
         self._positions = np.array([self._cluster.nodes.index[name] for name in names], dtype=np.intp)
         kinds = self._cluster.kinds
-        each = []
+        requests = []
         for name in names:
-            asked: Counter[str] = Counter()
+            requested: Counter[str] = Counter()
             for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
                 if key_of(pod) not in waited:
-                    asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
-            each.append(asked)
+                    requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+            requests.append(requested)
         # Of others there may be more than nodes say, and profiles may ignore them.
-        resources = [name for name in (*BASIC_RESOURCES, PODS) if any(asked[name] > 0 for asked in each)]
+        resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]
         self._asked: Mapping[str, Counts] = {
-            resource: np.array([wrapped(asked[resource]) for asked in each], dtype=np.int64) for resource in resources
+            resource: np.array([wrapped(request[resource]) for request in requests], dtype=np.int64)
+            for resource in resources
         }
         """By resource, what the pods of each node ask for."""
 
@@ -372,26 +373,26 @@ class Asks:
         others have free then.
         """
         chosen = slice(first, None if count is None else first + count)
-        there = free(self._cluster, resource)
-        left: Counts = there.sum() - np.cumsum(there[self._positions[chosen]])
-        return np.cumsum(self._asked[resource][chosen]), left
+        room = free(self._cluster, resource)
+        remaining: Counts = room.sum() - np.cumsum(room[self._positions[chosen]])
+        return np.cumsum(self._asked[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
         """How many of the nodes, from ``first`` on, ask for no more than a share of what the others have left."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._asked:
-            asked, left = self._of(resource, first)
-            fits &= asked <= share * left
+            demand, remaining = self._of(resource, first)
+            fits &= demand <= share * remaining
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
         """What ``count`` nodes together ask for too much of; empty where of nothing."""
         for resource in self._asked:
-            asked, free_then = self._of(resource, first, count)
-            needed, left = asked.item(-1), free_then.item(-1)
-            if needed > left:
-                said = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, left))
-                return f"{resource}: its pods ask for {said[0]}, the nodes that stay have {said[1]} left"
+            demand, free_then = self._of(resource, first, count)
+            needed, remaining = demand.item(-1), free_then.item(-1)
+            if needed > remaining:
+                amounts = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, remaining))
+                return f"{resource}: its pods ask for {amounts[0]}, the nodes that stay have {amounts[1]} left"
         return ""
 
 
@@ -403,17 +404,17 @@ def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str,
     for pod in placed:
         if any(constraint.when_unsatisfiable == DO_NOT_SCHEDULE for constraint in pod.spec.topology_spread_constraints):
             pods[workload_of(world, pod)] = pod
-    return tuple(_said(world, before, sorted(pods.items(), key=lambda each: in_order(each[0]))))
+    return tuple(_said(world, before, sorted(pods.items(), key=lambda item: in_order(item[0]))))
 
 
 def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
     scheduler_of = world.surroundings.scheduler_of
     for workload, pod in pods:
-        for at, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
+        for position, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
             skew = skew_now(constraint)
             # Few are, and only of those it matters how they were.
             if not constraint.is_hard or skew <= constraint.max_skew:
                 continue
-            if skew > skew_now(constraints_on(before, pod, scheduler_of)[at]):
+            if skew > skew_now(constraints_on(before, pod, scheduler_of)[position]):
                 key = short_key(constraint.topology_key)
                 yield f"{workload}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

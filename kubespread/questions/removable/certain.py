@@ -55,7 +55,7 @@ class Certain:
         self._cordoned: tuple[int, Cluster] | None = None
         self._waiting = len(world.waiting)
         lowest = world.cluster.kinds.lowest_priority
-        self._may_preempt = any(priority_of(each.pod) > lowest for each in world.waiting)
+        self._may_preempt = any(priority_of(waiting.pod) > lowest for waiting in world.waiting)
         """Whether a pod that waits could push others away once something changes."""
         # Read before anything is asked of them: they are kept up from then on.
         self._allowed = {
@@ -83,15 +83,15 @@ class Certain:
         return True
 
     def _budgets_let_go(self, pods: Sequence[Pod]) -> bool:
-        left = dict(self._allowed)
+        allowed = dict(self._allowed)
         for pod in pods:
             protecting = self._world.budgets.protecting(pod, self._world.time)
             if len(protecting) > 1:
                 return False
             for budget in protecting:
                 key = budget.metadata.namespace, budget.metadata.name
-                left[key] -= 1
-                if left[key] < 0:
+                allowed[key] -= 1
+                if allowed[key] < 0:
                     return False
         return True
 
@@ -103,21 +103,21 @@ class Certain:
     def _made_mover(self, owner: WorkloadName) -> _Mover | None:
         world = self._world
         pods = world.book.of(owner)
-        known = world.owner(owner)
+        controller = world.owner(owner)
         if (
-            known.template is None
-            or not world.api_server.takes_one_more(known.template)
-            or known.replicas != len(pods)
+            controller.template is None
+            or not world.api_server.takes_one_more(controller.template)
+            or controller.replicas != len(pods)
             or not all(map(is_active, pods))
             or owner in world.watchers
         ):
             return None
-        scheduled = world.surroundings.scheduler_of(known.template)
+        scheduled = world.surroundings.scheduler_of(controller.template)
         if scheduled is None:
             return None
         plugins = scheduled[1]
         try:
-            prepared = plugins.prepare(world.cluster, known.template)
+            prepared = plugins.prepare(world.cluster, controller.template)
         except SchedulingError:
             return None
         if prepared.rejection is not None or evaluated(prepared).filter_error is not None:
@@ -128,7 +128,7 @@ class Certain:
                 hard += state.hard
             elif isinstance(state, Counted) and state.filter() is not None:
                 return None
-        return _Mover(plugins, known.template, Placing(prepared).feasible(), tuple(hard))
+        return _Mover(plugins, controller.template, Placing(prepared).feasible(), tuple(hard))
 
     def _counts_alone(self, node: int, pod: Pod, mover: _Mover) -> bool:
         """Whether no other pod of the node counts in the pod's hard constraints."""
@@ -137,7 +137,7 @@ class Certain:
             for other in self._world.book.on(self._world.living.nodes.names[node])
             if other is not pod and other.metadata.namespace == pod.metadata.namespace
         )
-        selectors = [each.constraint.selector for each in mover.hard]
+        selectors = [constraint.constraint.selector for constraint in mover.hard]
         return not any(selector.matches(other.metadata.labels) for other in others for selector in selectors)
 
     def _rooms(self, node: int, pod: Pod, owner: WorkloadName, mover: _Mover) -> int:
@@ -146,7 +146,8 @@ class Certain:
             return int(np.count_nonzero(mover.fits)) - int(mover.fits[node])
         # Which nodes they count is told by these alone, and so is all that a pod on one of them changes.
         alike = tuple(
-            (int(each.column.codes[node]), bool(each.eligible[node]), bool(each.counts_on[node])) for each in mover.hard
+            (int(constraint.column.codes[node]), bool(constraint.eligible[node]), bool(constraint.counts_on[node]))
+            for constraint in mover.hard
         )
         key = owner, alike
         if key not in self._room:
@@ -159,7 +160,7 @@ class Certain:
         cluster = self._without(node).after(Change(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
-        if any(_is_uneven(each) for each in state.hard):
+        if any(_is_uneven(constraint) for constraint in state.hard):
             return 0
         return int(np.count_nonzero(Placing(prepared).feasible()))
 

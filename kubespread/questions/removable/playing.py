@@ -55,19 +55,19 @@ def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collec
             return Removed(tuple(_no_node(world, pending)))
     world.change_nodes(NodeChange(removed=tuple(nodes)))
     world.settle()
-    left = missing.newly_waiting(world)
-    held = (*_no_node(world, left), *_not_made(world, missing), *_pushed_away(world))
-    return Removed(held, max(0, len(pending) - len(left)))
+    stuck = missing.newly_waiting(world)
+    held = (*_no_node(world, stuck), *_not_made(world, missing), *_pushed_away(world))
+    return Removed(held, max(0, len(pending) - len(stuck)))
 
 
 def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
     """Those that hear the same together, named by their workloads: the pods are new ones."""
-    said: dict[str, dict[str, None]] = {}
-    for each in pending:
-        workload = workload_of(world, each.pod)
-        name = NamespacedName.of(each.pod) if workload.kind == "Pod" else workload
-        said.setdefault(world.message(each), {})[name] = None
-    for message, names in said.items():
+    by_message: dict[str, dict[str, None]] = {}
+    for waiting in pending:
+        workload = workload_of(world, waiting.pod)
+        name = NamespacedName.of(waiting.pod) if workload.kind == "Pod" else workload
+        by_message.setdefault(world.message(waiting), {})[name] = None
+    for message, names in by_message.items():
         yield Hold(cause="noNode", detail=message, pods=tuple(names))
 
 
@@ -78,21 +78,21 @@ def _not_made(world: World, missing: Missing) -> Iterator[Hold]:
 
 def _pushed_away(world: World) -> Iterator[Hold]:
     """Pods of lower priority that made room, and have no controller or are protected by a budget."""
-    preempted = [each for each in world.happenings.gone if each.why == PREEMPTED]
-    if lost := [NamespacedName.of(each.pod) for each in preempted if each.is_lost_for_good]:
+    preempted = [gone for gone in world.happenings.gone if gone.why == PREEMPTED]
+    if lost := [NamespacedName.of(gone.pod) for gone in preempted if gone.is_lost_for_good]:
         yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(lost))
     against: dict[str, list[str]] = {}
-    for each in preempted:
-        for budget in each.broken_budgets:
-            against.setdefault(budget, []).append(NamespacedName.of(each.pod))
+    for gone in preempted:
+        for budget in gone.broken_budgets:
+            against.setdefault(budget, []).append(NamespacedName.of(gone.pod))
     for budget, pods in against.items():
         detail = f"preempted though the disruption budget {budget} does not allow it"
         yield Hold(cause="preempts", detail=detail, pods=tuple(pods))
 
 
 def _blocked(world: World) -> Iterator[Hold]:
-    said: dict[str, list[Pod]] = {}
-    for each in world.happenings.blocked:
-        said.setdefault(each.cause or each.message, []).append(each.pod)
-    for message, pods in said.items():
+    by_message: dict[str, list[Pod]] = {}
+    for blocked in world.happenings.blocked:
+        by_message.setdefault(blocked.cause or blocked.message, []).append(blocked.pod)
+    for message, pods in by_message.items():
         yield Hold(cause="budget", detail=message, pods=tuple(map(NamespacedName.of, pods)))

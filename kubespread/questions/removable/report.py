@@ -126,13 +126,13 @@ def _sentences(report: RemovableReport) -> Iterator[str]:
 
 def _together(together: Together, alone: str) -> Iterator[str]:
     groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
-    said = f"{alone}, {len(together.nodes):,} together"
+    headline = f"{alone}, {len(together.nodes):,} together"
     named = some_of(together.nodes, _MAX_NAMED)
     if len(together.nodes) <= _MAX_NAMED and not together.untried:
-        yield f"{said}, in this order{groups}: {named}"
+        yield f"{headline}, in this order{groups}: {named}"
         return
     # Of many the names would bury the answer.
-    yield said
+    yield headline
     yield f"together, in this order{groups}: {named}"
     if together.untried:
         yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"

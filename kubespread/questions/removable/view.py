@@ -108,8 +108,8 @@ def _verdict(row: NodeRemoval) -> str:
 
 
 def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
-    asked = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
-    yield from headline(f"Removing each of {asked}{count_of(report.nodes, 'node')}", report, look)
+    of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
+    yield from headline(f"Removing each of {of_rows}{count_of(report.nodes, 'node')}", report, look)
     shown = _shown(report, look)
     yield from table(_NODE, shown, look, explains_names=True)
     yield from left_out(len(report.rows) - len(shown), "node")
@@ -128,12 +128,12 @@ def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
 
 def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
     """What holds nodes, those of which the same is said together, most of them first."""
-    said: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for row in rows:
         held = (_sentence(hold, names_protected=False) for hold in row.held)
         for text in (*held, *(f"goes, and {consequence}" for consequence in _consequences(row))):
-            said.setdefault(escaped(text), []).append(escaped(row.node))
-    ordered = sorted(said.items(), key=lambda item: -len(item[1]))
+            by_text.setdefault(escaped(text), []).append(escaped(row.node))
+    ordered = sorted(by_text.items(), key=lambda item: -len(item[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]
     for text, nodes in shown:
         yield from wrapped([Cell(f"{INDENT}{some_of(nodes, _MAX_NAMED)}: {text}")], look.width, HANGING)

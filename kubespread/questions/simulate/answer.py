@@ -54,26 +54,26 @@ class Posed:
 
 
 def pose(
-    asked: Simulate,
+    question: Simulate,
     snapshot: Snapshot,
     scheduler: Scheduler,
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> Posed:
-    """What is placed for ``asked``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
-    replicas = asked.desired
+    """What is placed for ``question``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
-    as_gangs = what_if(asked.gang, asked.same, replicas, refused=_refused_with_gangs(asked))
+    as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
     resolved = resolve(
-        snapshot, asked.pods, scheduler, asked.choosing,
-        settings=asked.settings, counts_quotas=False, preempts=asked.preemption, on_refused=on_refused,
+        snapshot, question.pods, scheduler, question.choosing,
+        settings=question.settings, counts_quotas=False, preempts=question.preemption, on_refused=on_refused,
     )  # fmt: skip
     if not resolved.version.since(SCORES_SINCE):
-        said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
-        raise UsageError(f"kube-scheduler {resolved.version}: {said}")
+        reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
     nodes = resolved.snapshot.nodes
-    keys = [full_topology_key(key, nodes) for key in (*asked.keys, *asked.requirements.keys)]
+    keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
     if as_gangs is not None and as_gangs.topology_key:
         as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
         check_topology_keys([as_gangs.topology_key], nodes, ())
@@ -81,14 +81,14 @@ def pose(
     check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
     desired = Desired(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
-        asked.as_many_as_fit,
-        asked.from_scratch,
+        question.as_many_as_fit,
+        question.from_scratch,
         counts_quotas=scheduler.admission,
     )
     manner = Manner(
-        asked.ties, asked.seed, asked.runs, asked.deals,
-        preempts=asked.preemption, tells_preemption=asked.tells_preemption, keys=keys,
-        on_progress=on_progress, sample=asked.sample,
+        question.ties, question.seed, question.runs, question.deals,
+        preempts=question.preemption, tells_preemption=question.tells_preemption, keys=keys,
+        on_progress=on_progress, sample=question.sample,
     )  # fmt: skip
     resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
     grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
@@ -97,7 +97,7 @@ def pose(
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
     gangs = gangs_of(as_gangs, resolved, grown, cluster)
-    if any(gangs) and asked.sample:
+    if any(gangs) and question.sample:
         raise UsageError("sampling does not go with pods of a PodGroup")
     questions = [
         _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], resolved.version))
@@ -106,20 +106,20 @@ def pose(
     return Posed(resolved, questions, cluster, manner)
 
 
-def answer(asked: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
+def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads that are asked about, placed in one queue; raises the first refusal where nobody is told of it."""
-    if not 1 <= asked.runs <= MAX_RUNS:
-        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {asked.runs}")
-    check_deals(asked.deals)
-    required = asked.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
-    autoscaler = _autoscaler(asked.autoscaler, asked.node_groups)
-    reports = _placed(asked, scene, autoscaler)
+    if not 1 <= question.runs <= MAX_RUNS:
+        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {question.runs}")
+    check_deals(question.deals)
+    required = question.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
+    autoscaler = _autoscaler(question.autoscaler, question.node_groups)
+    reports = _placed(question, scene, autoscaler)
     return tuple(map(required.judged, reports)) if required.is_any else reports
 
 
-def _placed(asked: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
+def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
     scheduler = scene.scheduler
-    posed = pose(asked, scene.snapshot, scheduler, scene.on_progress, scene.on_refused)
+    posed = pose(question, scene.snapshot, scheduler, scene.on_progress, scene.on_refused)
     resolved, questions, cluster = posed.asked, posed.questions, posed.cluster
     reports = simulate_queue(
         cluster, questions, posed.manner, lambda: world_of(resolved.snapshot, scheduler, assumed=cluster.assumed)
@@ -127,7 +127,7 @@ def _placed(asked: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tup
     if autoscaler is not None:
         simulated = list(map(Simulated, resolved.candidates, questions, reports))
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(resolved.snapshot, autoscaler, asked.node_groups)
+        groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
         reports = with_autoscaling(world, simulated, autoscaler, groups)
         cluster.assume(world.assumed)
     return tuple(
@@ -138,12 +138,12 @@ def _placed(asked: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tup
     )
 
 
-def _refused_with_gangs(asked: Simulate) -> list[str]:
+def _refused_with_gangs(question: Simulate) -> list[str]:
     """What was asked for that is not modeled of gangs."""
     asked_for = {
-        "preemption": asked.tells_preemption,
-        "an autoscaler": asked.autoscaler is not None,
-        "sampling": asked.sample,
+        "preemption": question.tells_preemption,
+        "an autoscaler": question.autoscaler is not None,
+        "sampling": question.sample,
     }
     return [name for name, is_asked in asked_for.items() if is_asked]
 
@@ -165,8 +165,8 @@ def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateR
     has_ties = any(placement.ties > 1 for placement in report.placements)
     if version.since(35) or report.seed is not None or not has_ties:
         return report
-    said = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
-    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, said))
+    sentence = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
+    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, sentence))
 
 
 def _question(
@@ -269,7 +269,7 @@ def simulate(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Simulate(
+    question = Simulate(
         pods=tuple(pods) if isinstance(pods, list | tuple) else (pods,), replicas=replicas, until_full=until_full,
         from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
         preemption=preemption is not False, tells_preemption=bool(preemption),
@@ -277,5 +277,5 @@ def simulate(
         node_groups=node_groups, gang=gang, same=same, named=name, namespace=namespace, selector=selector,
         recursive=recursive, template_path=template_path, settings=tuple(set),
     )  # fmt: skip
-    reports = ask(snapshot, asked, scheduler, on_progress, on_refused)
-    return reports if isinstance(pods, list | tuple) else asked.alone(reports)
+    reports = ask(snapshot, question, scheduler, on_progress, on_refused)
+    return reports if isinstance(pods, list | tuple) else question.alone(reports)

@@ -52,32 +52,36 @@ class Simulated:
         return max(0, (self.question.count or 0) + preempted - self.report.placed)
 
 
-def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Sequence[NodeGroup]:
+def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> Sequence[NodeGroup]:
     """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
-    if given is None:
+    if chosen is None:
         return groups_of_cluster(snapshot.objects, kind)
-    return read_node_groups(given) if isinstance(given, str) else given
+    return read_node_groups(chosen) if isinstance(chosen, str) else chosen
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
     """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting, as are
     the pods that controllers make for those that were preempted, unless they find a node.
     """
-    placed = [pod for each in simulated for pod in _placed(each)]
-    companions = [_owned(companion, each.candidate) for each in simulated for companion in each.candidate.companions]
+    placed = [pod for simulation in simulated for pod in _placed(simulation)]
+    companions = [
+        _owned(companion, simulation.candidate)
+        for simulation in simulated
+        for companion in simulation.candidate.companions
+    ]
     objects = with_companions(snapshot.objects, companions)
     world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
-    preempted = (gone.pod for each in simulated for gone in each.report.preempted)
+    preempted = (gone.pod for simulation in simulated for gone in simulation.report.preempted)
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
-    for each in simulated:
-        template = states.as_template(each.candidate.pod)
+    for simulation in simulated:
+        template = states.as_template(simulation.candidate.pod)
         namespace = template.metadata.namespace
-        names = (name for name in replica_names(each.candidate.pod, ()) if (namespace, name) not in world.book)
-        for name in islice(names, each.lacking):
+        names = (name for name in replica_names(simulation.candidate.pod, ()) if (namespace, name) not in world.book)
+        for name in islice(names, simulation.lacking):
             world.create(states.copy_of(template, name, world.timestamp), template)
     # Controllers are to want the replicas that were asked for, whatever their objects say.
-    owners: set[WorkloadName | None] = {world.book.owner_of(each.candidate.pod) for each in simulated}
+    owners: set[WorkloadName | None] = {world.book.owner_of(simulation.candidate.pod) for simulation in simulated}
     for owner in owners - {None}:
         assert owner is not None
         world.owner(owner).replicas = len(world.book.of(owner))
@@ -93,14 +97,16 @@ def with_autoscaling(
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
-    if any(each.report.replicas is None for each in simulated):
+    if any(simulation.report.replicas is None for simulation in simulated):
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
     if not world.waiting:
-        return tuple(each.report for each in simulated)
+        return tuple(simulation.report for simulation in simulated)
     account = autoscale(world, groups, kind).with_notes(_notes(simulated))
     return tuple(
-        each.report.with_autoscaling(account) if each.lacking or each.report.preempted else each.report
-        for each in simulated
+        simulation.report.with_autoscaling(account)
+        if simulation.lacking or simulation.report.preempted
+        else simulation.report
+        for simulation in simulated
     )
 
 
@@ -113,15 +119,15 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
     return structs.replace(companion, metadata=structs.replace(companion.metadata, owner_references=[reference]))
 
 
-def _placed(each: Simulated) -> Iterator[Pod]:
+def _placed(simulation: Simulated) -> Iterator[Pod]:
     """Those of a rollout are in the cluster already."""
-    for placement in each.report.placements if each.question.played is None else ():
-        pod = states.copy_of(each.candidate.pod, placement.pod, "")
+    for placement in simulation.report.placements if simulation.question.played is None else ():
+        pod = states.copy_of(simulation.candidate.pod, placement.pod, "")
         yield states.on_node(pod, placement.node, states.running_since("", ready=True))
 
 
 def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
-    if any(each.candidate.one_by_one and each.lacking for each in simulated):
+    if any(simulation.candidate.one_by_one and simulation.lacking for simulation in simulated):
         yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
-    if any(each.question.played is not None and each.lacking for each in simulated):
+    if any(simulation.question.played is not None and simulation.lacking for simulation in simulated):
         yield "a rollout that waits for nodes is not taken up again once they are there"

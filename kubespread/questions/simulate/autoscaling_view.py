@@ -74,37 +74,37 @@ def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
         if loop.why is not None:
             stopped.setdefault(loop.why, []).append(str(loop.number))
     for why, numbers in stopped.items():
-        which = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
-        yield from wrapped([cell(f"{INDENT}why no more in {which}: {why}")], look.width, HANGING)
+        which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
+        yield from wrapped([cell(f"{INDENT}why no more in {which_loops}: {why}")], look.width, HANGING)
 
 
 def _added(added: Sequence[GroupNodes], room: int) -> str:
     """Which groups get how many; of too many to name how many there are."""
-    said = " ".join(f"{each.group} +{len(each.nodes):,}" for each in added)
-    if width_of(said) <= room:
-        return said
+    text = " ".join(f"{group.group} +{len(group.nodes):,}" for group in added)
+    if width_of(text) <= room:
+        return text
     return cut_middle(
-        f"{len(added):,} groups +{sum(len(each.nodes) for each in added):,}" if len(added) > 1 else said, room
+        f"{len(added):,} groups +{sum(len(group.nodes) for group in added):,}" if len(added) > 1 else text, room
     )
 
 
 def _groups(report: AutoscalingReport) -> str:
     """``w/a 2 → 5 (zone a)``: the zone where the name does not say it."""
-    said = []
+    changes = []
     for group in report.groups:
         if group.added:
             zone = f" (zone {group.zone})" if group.zone and group.group == group.pool else ""
             change = (
                 f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
             )
-            said.append((group.group, f"{zone} {change}"))
-    return _by_pool(report, said)
+            changes.append((group.group, f"{zone} {change}"))
+    return _by_pool(report, changes)
 
 
-def _by_pool(report: AutoscalingReport, said: Iterable[tuple[str, str]]) -> str:
+def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
     """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
     groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
-    for name, text in said:
+    for name, text in changes:
         pools.setdefault(groups[name].pool, []).append((name, text))
     phrases = (
         f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})" if len(zones) > 1
@@ -116,24 +116,24 @@ def _by_pool(report: AutoscalingReport, said: Iterable[tuple[str, str]]) -> str:
 
 def _enough(report: AutoscalingReport) -> Iterator[str]:
     if report.least is not None:
-        which = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
+        by_pool = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
-        yield f"{bound}: {least.total:,}, {which}"
+        yield f"{bound}: {least.total:,}, {by_pool}"
     elif report.waiting and not report.unknown_groups:
         yield "no number of new nodes was found with which all fit"
-    alone = [(each.group, f" {each.total:,}") for each in report.least_per_group if each.total is not None]
+    alone = [(least.group, f" {least.total:,}") for least in report.least_per_group if least.total is not None]
     if len(report.least_per_group) > 1 and alone:
         yield f"of one group alone: {_by_pool(report, alone)}"
 
 
 def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Why who waits still waits, and why one more node of a group is no help."""
-    for each in report.pending:
-        count, name = len(each.pods), f"{each.workload.kind}/{each.workload.name}"
-        yield from flowed([[cell(f"{count:,} of {name} pending: {each.message}")]], look)
+    for kind in report.pending:
+        count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
+        yield from flowed([[cell(f"{count:,} of {name} pending: {kind.message}")]], look)
         reasons: dict[str, list[str]] = {}
-        for verdict in each.groups:
+        for verdict in kind.groups:
             reasons.setdefault(verdict.reason, []).append(verdict.group)
         for reason, groups in reasons.items():
             yield from flowed([[cell(f"{', '.join(groups)}: {reason}")]], look)

@@ -50,7 +50,7 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
     ]
     why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
     has_room = room_beside((*columns, why), look) + GAP >= 0
-    if has_room and any(each.text for each in why.cells):
+    if has_room and any(part.text for part in why.cells):
         columns.append(why)
     yield from tabulated(columns, headers=look.headers)
     if rest:
@@ -59,7 +59,7 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
         yield from flowed([[cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
     if not has_room:
         yield from _causes([row.domain for row in shown], names, look)
-    yield from flowed([[cell(said, DIM)] for said in _scoring(gang)], look)
+    yield from flowed([[cell(sentence, DIM)] for sentence in _scoring(gang)], look)
 
 
 def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
@@ -67,8 +67,8 @@ def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
     rows: dict[object, _Row] = {}
     for domain in domains:
         key = 0 if domain is domains[0] and domain.fits else (domain.nodes, domain.members, domain.total, _why(domain))
-        known = rows.get(key)
-        rows[key] = _Row(domain) if known is None else _Row(known.domain, known.others + 1)
+        row = rows.get(key)
+        rows[key] = _Row(domain) if row is None else _Row(row.domain, row.others + 1)
     return list(rows.values())
 
 

@@ -56,18 +56,18 @@ def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused
         raise UsageError(f"a gang has at least 1 member, not {gang}")
     if replicas is not None and (replicas == 0 or replicas % gang):
         raise UsageError(f"replicas must be a multiple of the gang of {gang}, not {replicas}")
-    for each in refused:
-        raise UsageError(f"{each} does not go with a gang")
+    for refusal in refused:
+        raise UsageError(f"{refusal} does not go with a gang")
     return WhatIf(gang, same or "")
 
 
 def gangs_of(
-    as_gangs: WhatIf | None, asked: Resolved, grown: Sequence[Growth], cluster: Cluster
+    as_gangs: WhatIf | None, resolved: Resolved, grown: Sequence[Growth], cluster: Cluster
 ) -> Sequence[Gang | None]:
     """Of each candidate the gang that its pods are, None for none. Raises UsageError."""
     if as_gangs is None:
-        return _pod_group_gangs(asked, grown, cluster)
-    pairs = zip(asked.candidates, grown, strict=True)
+        return _pod_group_gangs(resolved, grown, cluster)
+    pairs = zip(resolved.candidates, grown, strict=True)
     return [_what_if_gang(as_gangs, candidate, growth, cluster) for candidate, growth in pairs]
 
 
@@ -118,47 +118,49 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
         )
 
 
-def _pod_group_gangs(asked: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
+def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
     """Of each candidate the gang its pods belong to, the same object for those of one group."""
-    names = _group_names(asked)
+    names = _group_names(resolved)
     gangs: dict[GroupName, Gang | None] = {}
     for name in dict.fromkeys(name for name in names if name is not None):
-        group = group_called(name, asked.snapshot.objects, asked.version)
-        own = [pair for pair, its in zip(zip(asked.candidates, grown, strict=True), names, strict=True) if its == name]
-        gangs[name] = None if _is_unknown(group, asked) else _gang(name, group, own, asked, cluster)
+        group = group_called(name, resolved.snapshot.objects, resolved.version)
+        own = [
+            pair for pair, its in zip(zip(resolved.candidates, grown, strict=True), names, strict=True) if its == name
+        ]
+        gangs[name] = None if _is_unknown(group, resolved) else _gang(name, group, own, resolved, cluster)
     return [None if name is None else gangs[name] for name in names]
 
 
-def pod_group_gaps(asked: Resolved) -> tuple[str, ...]:
+def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
     """What is not known of groups that pods belong to."""
-    version, objects = asked.version, asked.snapshot.objects
-    groups = [group_called(name, objects, version) for name in _group_names(asked) if name is not None]
-    if not any(_is_unknown(group, asked) for group in groups):
+    version, objects = resolved.version, resolved.snapshot.objects
+    groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
+    if not any(_is_unknown(group, resolved) for group in groups):
         return ()
     return tuple(objects.gap(kind_of_groups(version), "pods of a group are placed one at a time"))
 
 
-def _group_names(asked: Resolved) -> list[GroupName | None]:
+def _group_names(resolved: Resolved) -> list[GroupName | None]:
     """Of each candidate the group that its pods are placed as members of."""
-    if not has_gangs(asked.version):
-        return [None] * len(asked.candidates)
-    return [group_name(candidate.pod, asked.version) for candidate in asked.candidates]
+    if not has_gangs(resolved.version):
+        return [None] * len(resolved.candidates)
+    return [group_name(candidate.pod, resolved.version) for candidate in resolved.candidates]
 
 
-def _is_unknown(group: Group, asked: Resolved) -> bool:
+def _is_unknown(group: Group, resolved: Resolved) -> bool:
     """Whether the cluster may have the group that the snapshot has not."""
-    return bool(group.missing) and not asked.snapshot.objects.knows(kind_of_groups(asked.version))
+    return bool(group.missing) and not resolved.snapshot.objects.knows(kind_of_groups(resolved.version))
 
 
 def _gang(
-    name: GroupName, group: Group, own: Sequence[tuple[Candidate, Growth]], asked: Resolved, cluster: Cluster
+    name: GroupName, group: Group, own: Sequence[tuple[Candidate, Growth]], resolved: Resolved, cluster: Cluster
 ) -> Gang | None:
     if not (group.is_gang or group.topology_key or group.missing):
         return None
-    version = asked.version
+    version = resolved.version
     scheduled = [pod for pod in cluster.running.pods if group_name(pod, version) == name]
     domain, fault = _domain_of(scheduled, group.topology_key, cluster)
-    appearing = len(scheduled) + _waiting(name, asked) + sum(_created(*each) for each in own)
+    appearing = len(scheduled) + _waiting(name, resolved) + sum(_created(*pair) for pair in own)
     if group.is_gang and appearing < group.min_count:
         fault = TOO_FEW
     return Gang(
@@ -193,18 +195,18 @@ def _created(candidate: Candidate, growth: Growth) -> int:
     return min(1, growth.count) if candidate.one_by_one else growth.count
 
 
-def _waiting(name: GroupName, asked: Resolved) -> int:
+def _waiting(name: GroupName, resolved: Resolved) -> int:
     """How many pods of the group wait that are nobody's who is asked about."""
     pending = [
         pod
-        for pod in asked.snapshot.pods
-        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod, asked.version) == name
+        for pod in resolved.snapshot.pods
+        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod, resolved.version) == name
     ]
     by_controller, own = PodsByController(pending), set()
-    for candidate in asked.candidates:
+    for candidate in resolved.candidates:
         own.add(key_of(candidate.pod))
         if candidate.workload is not None:
-            replica_sets = asked.snapshot.objects.of(ReplicaSet)
+            replica_sets = resolved.snapshot.objects.of(ReplicaSet)
             own |= {
                 key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
             }

@@ -61,8 +61,8 @@ def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
     sampled = next(
         (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
     )
-    if sampled is not None and (said := sampling_sentence(sampled)) is not None:
-        yield [cell(said, DIM)]
+    if sampled is not None and (sentence := sampling_sentence(sampled)) is not None:
+        yield [cell(sentence, DIM)]
 
 
 def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterator[Line]:
@@ -71,8 +71,8 @@ def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterato
     for name, cause in zip(names, causes, strict=True):
         if cause.text:
             stuck.setdefault(cause.text, []).append(name)
-    for said, whose in stuck.items():
-        yield from wrapped([Cell(f"{INDENT}{', '.join(whose)}: {said}")], look.width, HANGING)
+    for text, whose in stuck.items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(whose)}: {text}")], look.width, HANGING)
 
 
 def _title(reports: Sequence[SimulateReport]) -> Line:

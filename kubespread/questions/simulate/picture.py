@@ -66,12 +66,12 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
         were = "placements was a tie" if ties == 1 else "placements were ties"
-        said = f"{ties:,} of {report.placed:,} {were}, taken in {_TIE_ORDER[report.ties]}"
-        yield from flowed([[cell(said, DIM)]], look)
+        tied = f"{ties:,} of {report.placed:,} {were}, taken in {_TIE_ORDER[report.ties]}"
+        yield from flowed([[cell(tied, DIM)]], look)
     if (sampled := sampling_sentence(report)) is not None:
         yield from flowed([[cell(sampled, DIM)]], look)
     yield from _run_rows(report, look)
-    yield from flowed([[cell(said)] for said in deleted(report)], look)
+    yield from flowed([[cell(sentence)] for sentence in deleted(report)], look)
     if report.rollout is not None:
         yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
         yield from passes("Rollout", report.rollout, look)
@@ -92,8 +92,8 @@ def _headline(report: SimulateReport) -> Line:
         outcome = gang_outcome(report.gang, report.running, report.replicas)
     elif report.replicas is None:
         outcome = f"{grown} fit"
-    elif (said := nothing_to_place(report)) is not None:
-        outcome = said
+    elif (sentence := nothing_to_place(report)) is not None:
+        outcome = sentence
     else:
         outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
@@ -110,8 +110,8 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     rows, between = _extremes(rows_of_key(report, key))
     if not any(row.change.after for row in rows):
         return
-    if between and (said := _all_equal(report, key)):
-        yield from flowed([[cell(said)]], look)
+    if between and (sentence := _all_equal(report, key)):
+        yield from flowed([[cell(sentence)]], look)
         return
     width = aim(look)
     columns = [
@@ -155,11 +155,11 @@ def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
     """What was there already, what came and what went, to one scale."""
     most = max(max(row.change.before, row.change.after) for row in rows)
     scale = min(1.0, width / most) if most else 0.0
-    there = [round(row.change.before * scale) for row in rows]
+    before = [round(row.change.before * scale) for row in rows]
     all_ = [round(row.change.after * scale) for row in rows]
     return [
         Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), GOOD)
-        for was, now in zip(there, all_, strict=True)
+        for was, now in zip(before, all_, strict=True)
     ]
 
 
@@ -178,8 +178,8 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
         names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
     phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
     if rest:
-        each = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
-        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {each}")])
+        per_domain = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
+        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {per_domain}")])
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
         yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
@@ -205,13 +205,13 @@ def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
 def _phrase(report: SimulateReport, position: int) -> Line:
     constraint, skew = report.constraints[position], report.skew[position]
     is_exceeded = skew.is_violated
-    said = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
+    facts = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
     counts = _counts(report, constraint, report.distribution[position])
     return [
         cell(letter(position), HEAD),
         cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
         cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
-        cell(f" ({said})" if said else ""),
+        cell(f" ({facts})" if facts else ""),
     ]
 
 

@@ -90,8 +90,8 @@ def _placed(
         if question.played is None
     ]
     gangs = [question.gang for question in questions if question.played is None]
-    found, full = _run(cluster, entries, gangs, way, manner, make_world)
-    return _with_played(questions, found), full
+    placed, full = _run(cluster, entries, gangs, way, manner, make_world)
+    return _with_played(questions, placed), full
 
 
 def _run(

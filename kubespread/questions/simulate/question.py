@@ -227,7 +227,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return tuple(map(super().signed, answer))
 
     def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
-        return [(f"{each.pod.namespace}/{each.subject}: " if len(answer) > 1 else "", each) for each in answer]
+        return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]
 
     def alone(self, answer: Sequence[SimulateReport]) -> SimulateReport:
         if len(answer) > 1:

@@ -321,8 +321,8 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
         yield gang_outcome(report.gang, report.running, report.replicas)
     elif report.replicas is None:
         yield f"{report.placed:,} fit{already}"
-    elif said := nothing_to_place(report):
-        yield said
+    elif sentence := nothing_to_place(report):
+        yield sentence
     else:
         asked_for = max(0, report.replicas - report.present)
         yield f"{report.placed:,} of {asked_for:,} placed{already}{beside_placed(report)}"
@@ -335,10 +335,10 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
 def beside_placed(report: SimulateReport) -> str:
     """What is to be said beside how many are placed: who was preempted, and which replicas do not exist."""
     unmade = {"not created": report.not_created, "not made yet": report.not_made_yet}
-    said = [f"{count:,} {what}" for what, count in unmade.items() if count]
+    parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
     if report.preempted:
-        said.append(f"preempting {preempted_pods(report.preempted, _MAX_PODS)}")
-    return "".join(f", {part}" for part in said)
+        parts.append(f"preempting {preempted_pods(report.preempted, _MAX_PODS)}")
+    return "".join(f", {part}" for part in parts)
 
 
 def totals(reports: Sequence[SimulateReport]) -> str:
@@ -350,10 +350,10 @@ def totals(reports: Sequence[SimulateReport]) -> str:
         "not made yet": [report.not_made_yet for report in reports],
     }
     sums = {what: sum(counts) for what, counts in kinds.items()}
-    said = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
+    parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
     if preempted := [pod for report in reports for pod in report.preempted]:
-        said.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
-    return f"{len(reports):,} workloads: {', '.join(said)}"
+        parts.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
+    return f"{len(reports):,} workloads: {', '.join(parts)}"
 
 
 def nothing_to_place(report: SimulateReport) -> str | None:
@@ -366,7 +366,7 @@ def nothing_to_place(report: SimulateReport) -> str | None:
 def deleted(report: SimulateReport) -> Iterator[str]:
     """Which replicas go, where fewer are asked for than run."""
     if report.deleted:
-        named = [f"{each.pod} on {each.node}" for each in report.deleted[:_MAX_NODES]]
+        named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
         rest = len(report.deleted) - len(named)
         more = f" and {rest} more" if rest else ""
         yield f"deleted first: {', '.join(named)}{more}"

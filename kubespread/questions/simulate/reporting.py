@@ -68,8 +68,8 @@ def report_of(
     shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
     keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
     worst_loss = worst_losses(cluster, [*placed, *present], keys)
-    wanted = shown.wanted if question.is_daemon else question.replicas
-    existing, refused, missing = _made(question, shown, wanted)
+    desired = shown.wanted if question.is_daemon else question.replicas
+    existing, refused, missing = _made(question, shown, desired)
     placements = tuple(_placements(cluster, question, shown))
     ways = manner.ways(len(cluster))
     sampled = sampling(shown, plugins.search, ways[0])
@@ -78,9 +78,9 @@ def report_of(
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         workload=question.workload,
-        replicas=None if wanted is None else wanted + len(question.present),
+        replicas=None if desired is None else desired + len(question.present),
         present=len(present),
-        created=None if wanted is None else len(present) + existing,
+        created=None if desired is None else len(present) + existing,
         not_created=refused,
         not_made_yet=missing - refused,
         placed=len(placed),
@@ -137,20 +137,20 @@ def _left(question: Question, outcome: Outcome) -> list[int]:
     return list(nodes.elements())
 
 
-def _made(question: Question, outcome: Outcome, wanted: int | None) -> tuple[int, int, int]:
-    """How many of the ``wanted`` replicas come into being; how many the API server refuses; how many do not exist."""
+def _made(question: Question, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
+    """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
     if question.played is not None:
         rollout = question.played.rollout
         return len(outcome.choices) + rollout.pending, rollout.not_created, rollout.not_created
-    if wanted is None:
+    if desired is None:
         return 0, 0, 0
-    wanted += len(outcome.lost)
+    desired += len(outcome.lost)
     if question.one_by_one and outcome.stuck:
-        made = min(wanted, max(len(outcome.choices) + 1, question.waiting))
-        return made, 0, wanted - made
-    made = wanted if question.creatable is None else min(wanted, question.creatable + len(outcome.lost))
+        made = min(desired, max(len(outcome.choices) + 1, question.waiting))
+        return made, 0, desired - made
+    made = desired if question.creatable is None else min(desired, question.creatable + len(outcome.lost))
     # The pods after the one that is refused are not even tried where one waits for the other.
-    return made, min(1, wanted - made) if question.one_by_one else wanted - made, wanted - made
+    return made, min(1, desired - made) if question.one_by_one else desired - made, desired - made
 
 
 def _refusal(question: Question, outcome: Outcome) -> str | None:
@@ -264,10 +264,12 @@ def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) ->
     losses = {}
     for key in dict.fromkeys(keys):
         column = cluster.nodes.label(key)
-        there = column.codes != ABSENT
-        if not there.any():
+        has_key = column.codes != ABSENT
+        if not has_key.any():
             continue
-        held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
+        held = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values)).astype(
+            np.int64
+        )
         # Of equals the first value.
         worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
         losses[key] = Loss(
@@ -319,7 +321,7 @@ def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Ite
 
 
 def runs_report(ways: Sequence[Way], outcomes: Sequence[Outcome]) -> Runs:
-    each = tuple(map(_run, ways, outcomes))
+    runs_made = tuple(map(_run, ways, outcomes))
     constraints = list(zip(*(outcome.after for outcome in outcomes), strict=True))
     distribution = tuple(
         tuple(
@@ -330,10 +332,10 @@ def runs_report(ways: Sequence[Way], outcomes: Sequence[Outcome]) -> Runs:
     )
     return Runs(
         count=len(outcomes),
-        placed=_range([run.placed for run in each]),
+        placed=_range([run.placed for run in runs_made]),
         distribution=distribution,
-        skew=tuple(_range([run.skew[place] for run in each]) for place in range(len(constraints))),
-        each=each,
+        skew=tuple(_range([run.skew[place] for run in runs_made]) for place in range(len(constraints))),
+        each=runs_made,
     )
 
 

@@ -58,16 +58,16 @@ class ControlledChanges:
 
 
 def controlled_changes(
-    asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler, manner: Manner
+    resolved: Resolved, grown: Sequence[Growth], scheduler: Scheduler, manner: Manner
 ) -> ControlledChanges:
     """Let the controllers of workloads that shrink or are rolled out do their work, in the order given."""
     if not any(growth.surplus or growth.is_rollout for growth in grown):
-        return ControlledChanges([ControlledChange()] * len(grown), asked.cluster)
-    world = world_of(asked.snapshot, scheduler, preempts=manner.preempts, assumed=asked.cluster.assumed)
+        return ControlledChanges([ControlledChange()] * len(grown), resolved.cluster)
+    world = world_of(resolved.snapshot, scheduler, preempts=manner.preempts, assumed=resolved.cluster.assumed)
     # Pods of others that wait are not what is asked about.
     world.queue.waiting.clear()
     changes = []
-    for growth, candidate, profile in zip(grown, asked.candidates, asked.profiles, strict=True):
+    for growth, candidate, profile in zip(grown, resolved.candidates, resolved.profiles, strict=True):
         if growth.surplus:
             changes.append(_scaled_down(world, growth, candidate, profile, manner.deals))
         elif growth.is_rollout:
@@ -75,7 +75,7 @@ def controlled_changes(
         else:
             changes.append(ControlledChange())
         world.next_step()
-    return ControlledChanges(changes, _as_left(asked.cluster, world))
+    return ControlledChanges(changes, _as_left(resolved.cluster, world))
 
 
 def _scaled_down(
@@ -90,7 +90,7 @@ def _scaled_down(
         skews.append(list(map(skew_now, constraint_reports(evaluation.states, evaluation.feasible))))
     gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
-    dealt_skews = [Dealt.of(each) for each in zip(*skews, strict=True)]
+    dealt_skews = [Dealt.of(values) for values in zip(*skews, strict=True)]
     return ControlledChange(deleted, dealt_skews=dealt_skews, notes=tuple(world.happenings.notes))
 
 
@@ -105,8 +105,8 @@ def _rolled_out(
 ) -> ControlledChange:
     assert candidate.workload is not None
     before, begun = world.cluster, world.fork()
-    wanted = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
-    report, *others = (apply_workload(dealt, wanted) for dealt in _deals(world, begun, deals))
+    workload = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
+    report, *others = (apply_workload(dealt, workload) for dealt in _deals(world, begun, deals))
     assert report is not None
     report = report.dealt([other for other in others if other is not None]) if others else report
     rollout = world.rollouts[candidate.workload]
@@ -135,9 +135,9 @@ def _as_left(before: Cluster, world: World) -> Cluster:
     """``before`` with the pods where they are now, and the claims that they bound."""
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}
-    there = {key_of(pod) for pod in running.pods}
+    earlier = {key_of(pod) for pod in running.pods}
     gone = [
         (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
     ]
-    come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in there]
+    come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
     return before.after(Change(gone=gone, come=come, storage=world.cluster.storage.since(before.storage)))

@@ -55,36 +55,38 @@ def simulate_then(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = Simulate(
+    question = Simulate(
         pods=tuple(pods), then=tuple(steps), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
         settings=tuple(set), preemption=preemption, deals=deals,
     )  # fmt: skip
-    return played(asked, snapshot, scheduler or Scheduler())
+    return played(question, snapshot, scheduler or Scheduler())
 
 
-def played(asked: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayReport:
+def played(question: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayReport:
     """The workload is applied, and the steps after it are played."""
-    before, _ = edited(snapshot, scheduler, asked.namespace, preempts=asked.preemption)
-    default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    choosing, settings, replicas = asked.choosing, asked.settings, asked.desired
-    read = read_sources(asked.pods, before, choosing, default)
+    before, _ = edited(snapshot, scheduler, question.namespace, preempts=question.preemption)
+    default = question.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    choosing, settings, replicas = question.choosing, question.settings, question.desired
+    read = read_sources(question.pods, before, choosing, default)
     if read.errors:
         raise read.errors[0]
     source = read.chosen(choosing, default)[0]
     own_name = _workload_name(source, before, scheduler, choosing, settings)
-    given = [pod for pod in asked.pods if pod != STDIN]
-    if len(given) < len(asked.pods):
+    manifests = [pod for pod in question.pods if pod != STDIN]
+    if len(manifests) < len(question.pods):
         # Standard input was read just now, and cannot be read again.
         items = [item.data for manifest in read.manifests for item in manifest.items]
-        given = [{"apiVersion": "v1", "kind": "List", "items": items}]
+        manifests = [{"apiVersion": "v1", "kind": "List", "items": items}]
     workload = Named(own_name.kind, own_name.name, own_name.namespace if own_name.namespace != default else None)
     full_name = own_name
     chosen = None if isinstance(source, Reference) else full_name
-    wanted = "" if replicas is None else f" --replicas {replicas}"
-    first = Step(f"apply {workload}{wanted}", Apply(tuple(given), settings, replicas, chosen))
-    scenario = Scenario((first, *(parse_then(text, workload) for text in asked.then)), preemption=asked.preemption)
+    replicas_text = "" if replicas is None else f" --replicas {replicas}"
+    first = Step(f"apply {workload}{replicas_text}", Apply(tuple(manifests), settings, replicas, chosen))
+    scenario = Scenario(
+        (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
+    )
     report = ask(
-        snapshot, Play(scenario=scenario, namespace=default, deals=asked.deals, fail_on=asked.fail_on), scheduler
+        snapshot, Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on), scheduler
     )
     return msgspec.structs.replace(report, workload=full_name)
 

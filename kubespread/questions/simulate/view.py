@@ -94,8 +94,8 @@ _PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
     Column(header="TIES", value=lambda row: row[1].ties, title="Nodes with that score"),
 )
 _DELETED: Sequence[Column[DeletedReplica]] = (
-    Column(header="POD", value=lambda each: each.pod),
-    Column(header="NODE", value=lambda each: each.node),
+    Column(header="POD", value=lambda row: row.pod),
+    Column(header="NODE", value=lambda row: row.node),
 )
 _LOSS: Sequence[Column[tuple[SimulateReport, str]]] = (
     Column(header="WORKLOAD", value=lambda row: row[0].subject),
@@ -205,7 +205,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     yield replace(preempted, readers=Readers.PAGES)
     yield Sheet(
         title="Deleted replicas", columns=_DELETED, readers=Readers.PAGES, is_detail=True,
-        rows=[each for report in reports for each in report.deleted],
+        rows=[victim for report in reports for victim in report.deleted],
     )  # fmt: skip
     yield Sheet(
         title="What the loss of a domain leaves", columns=_LOSS, readers=Readers.PAGES, is_detail=True,
@@ -214,7 +214,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     account = account_of(reports)
     yield Sheet(
         title="Loops of the autoscaler", columns=_LOOP, readers=Readers.COLUMNS,
-        rows=[(loop, each) for loop in (() if account is None else account.loops) for each in loop.added],
+        rows=[(loop, group) for loop in (() if account is None else account.loops) for group in loop.added],
     )  # fmt: skip
 
 
@@ -255,7 +255,7 @@ def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
             continue
         for node in report.nodes:
             before[node.name] += node.present
-        before.update(each.node for each in report.deleted)
+        before.update(victim.node for victim in report.deleted)
     return dict(before)
 
 
@@ -264,9 +264,9 @@ def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
     now = Counter(_before(reports))
     yield from _placing([report for report in reports if report.rollout is None], now)
     for report in reports:
-        for each in report.deleted:
-            now[each.node] -= 1
-            yield Frame(report.subject, f"{each.pod} deleted on {each.node}", {each.node: now[each.node]})
+        for victim in report.deleted:
+            now[victim.node] -= 1
+            yield Frame(report.subject, f"{victim.pod} deleted on {victim.node}", {victim.node: now[victim.node]})
         if report.rollout is not None:
             yield from pass_frames(report.subject, report.rollout, now, tells_old=True)
 
@@ -276,10 +276,10 @@ def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[F
     together = max(1, -(-len(moves) // _MAX_FRAMES))
     for start in range(0, len(moves), together):
         some = moves[start : start + together]
-        now.update(each.node for _, each in some)
+        now.update(group.node for _, group in some)
         last_report, last = some[-1]
         text = f"{last.pod} on {last.node}, score {last.total}"
         tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
         more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
-        changed = {each.node: now[each.node] for _, each in some}
+        changed = {row.node: now[row.node] for _, row in some}
         yield Frame(last_report.subject, f"{text}{tied}{more}", changed)

@@ -55,16 +55,16 @@ def survive(
 
     Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, asked, scheduler, on_progress)
+    question = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
-def answer(asked: Survive, scene: Scene) -> SurviveReport:
+def answer(question: Survive, scene: Scene) -> SurviveReport:
     """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
-    whose = WorkloadsAsked.of(asked.namespace, asked.selector)
+    whose = WorkloadsAsked.of(question.namespace, question.selector)
     settled = scene.settled(whose, "anything is lost")
     world = settled.world
-    lost = list(_lost(world, scene.now, asked.keys))
+    lost = list(_lost(world, scene.now, question.keys))
     counting = _Counting(world, whose.those_in(world), settled.waited)
     if counting.is_empty:
         raise whose.none_found(scene.now)
@@ -73,7 +73,7 @@ def answer(asked: Survive, scene: Scene) -> SurviveReport:
         cluster=scene.source,
         namespace=whose.namespace,
         selector=whose.text,
-        preemption=asked.preemption,
+        preemption=question.preemption,
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=counting.pending,
@@ -82,14 +82,14 @@ def answer(asked: Survive, scene: Scene) -> SurviveReport:
         not_modelled=NOT_MODELLED,
         notes=(*scene.notes, *settled.notes, *_notes(world, lost)),
     )
-    return report.requiring(_failures(asked, report))
+    return report.requiring(_failures(question, report))
 
 
-def _failures(asked: Survive, report: SurviveReport) -> Iterator[str]:
+def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
     """What ``fail_on`` names and some loss does: what the worst of them does."""
-    for key in dict.fromkeys(asked.fail_on):
-        if (said := report.worst(None if key == "any" else key)) is not None:
-            yield f"--fail-on {key}: {said}"
+    for key in dict.fromkeys(question.fail_on):
+        if (failure := report.worst(None if key == "any" else key)) is not None:
+            yield f"--fail-on {key}: {failure}"
 
 
 def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Domain]:
@@ -153,7 +153,7 @@ class _Counting:
     @property
     def pending(self) -> int:
         """How many pods that count wait before."""
-        return sum(self.workload(each.pod) is not None for each in self.world.waiting)
+        return sum(self.workload(waiting.pod) is not None for waiting in self.world.waiting)
 
 
 class _Loss:
@@ -172,8 +172,8 @@ class _Loss:
 
     def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
         """Of those pods that count, but for pods by themselves."""
-        found = (self._counting.workload(pod) for pod in pods)
-        return dict.fromkeys(each for each in found if each is not None and each.kind != "Pod")
+        workloads = (self._counting.workload(pod) for pod in pods)
+        return dict.fromkeys(workload for workload in workloads if workload is not None and workload.kind != "Pod")
 
     def report(self) -> DomainLoss:
         world, names, counting = self._world, self._domain.nodes, self._counting
@@ -211,17 +211,19 @@ class _Loss:
         )
 
     def _gone(self, why: str) -> list[Pod]:
-        gone = (each.pod for each in self._world.happenings.gone if each.why == why)
+        gone = (pod.pod for pod in self._world.happenings.gone if pod.why == why)
         return [pod for pod in gone if self._counting.workload(pod) is not None]
 
     def _state(self) -> _State:
         """How things stand now for what counts."""
         world, counting = self._world, self._counting
-        pending = [each for each in counting.missing.newly_waiting(world) if counting.workload(each.pod) is not None]
+        pending = [
+            waiting for waiting in counting.missing.newly_waiting(world) if counting.workload(waiting.pod) is not None
+        ]
         charged, waiting = self._first(pending), self._first(world.waiting)
         touched = self._touched | self._workloads(self._gone(PREEMPTED))
         ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
-        short = (workload for workload, left in ready.items() if left < self._enough(workload))
+        short = (workload for workload, count in ready.items() if count < self._enough(workload))
         why = {workload: self._why(workload, charged.get(workload), waiting.get(workload)) for workload in short}
         return _State(len(pending), world.message(pending[0]) if pending else None, ready, why)
 
@@ -232,9 +234,9 @@ class _Loss:
     def _first(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
         """The first of the pods of each workload that counts."""
         first: dict[WorkloadName, Waiting] = {}
-        for each in waiting:
-            if (workload := self._counting.workload(each.pod)) is not None:
-                first.setdefault(workload, each)
+        for pod in waiting:
+            if (workload := self._counting.workload(pod.pod)) is not None:
+                first.setdefault(workload, pod)
         return first
 
     def _why(self, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
@@ -250,7 +252,7 @@ class _Loss:
             return _HELD
         if waiting is not None:
             return world.message(waiting)
-        return next((each.message for each in unmade(world, owners)), _FEWER)
+        return next((row.message for row in unmade(world, owners)), _FEWER)
 
     def _short(self, failed: _State, removed: _State) -> Iterator[ShortWorkload]:
         for workload, after in removed.ready.items():

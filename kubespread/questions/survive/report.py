@@ -111,7 +111,7 @@ class DomainLoss(Report, frozen=True):
             "short": self.short,
             "lost": self.not_made_again,
         }
-        msgspec.structs.force_setattr(self, "trouble", tuple(each for each, there in leaves.items() if there))
+        msgspec.structs.force_setattr(self, "trouble", tuple(trouble for trouble, is_left in leaves.items() if is_left))
 
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
@@ -161,8 +161,8 @@ _MAX_NAMED = 3
 
 def _sentences(report: SurviveReport) -> Iterator[str]:
     """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
-    ranked = [each for _, losses in report.by_key() for each in _of_key(losses)]
-    yield from (said for _, said in sorted(ranked, key=lambda each: each[0]))
+    ranked = [item for _, losses in report.by_key() for item in _of_key(losses)]
+    yield from (sentence for _, sentence in sorted(ranked, key=lambda item: item[0]))
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
@@ -189,8 +189,8 @@ def _of_key(losses: Sequence[DomainLoss]) -> Iterator[tuple[_Rank, str]]:
     if not groups and standing:
         ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
     elif standing:
-        (rank, said), safe = ranked[0], sum(not loss.trouble for loss in standing)
-        ranked[0] = rank, f"{said}; {f'{safe:,}' if safe else 'none'} of {all_of} can be lost"
+        (rank, sentence), safe = ranked[0], sum(not loss.trouble for loss in standing)
+        ranked[0] = rank, f"{sentence}; {f'{safe:,}' if safe else 'none'} of {all_of} can be lost"
     yield from ranked
     if gone:
         yield _NONE, f"{_listed(gone, 'and')} {'is' if len(gone) == 1 else 'are'} lost already"
@@ -208,17 +208,17 @@ def _pods(loss: DomainLoss, trouble: Trouble) -> tuple[int, int]:
         return loss.pending, loss.pending_after_removal
     if trouble == "lost":
         return len(loss.not_made_again), len(loss.not_made_again)
-    enough = [min(each.wanted, each.ready_before) for each in loss.short]
+    enough = [min(workload.wanted, workload.ready_before) for workload in loss.short]
     return (
-        sum(max(0, least - each.ready) for least, each in zip(enough, loss.short, strict=True)),
-        sum(max(0, least - each.ready_after_removal) for least, each in zip(enough, loss.short, strict=True)),
+        sum(max(0, least - workload.ready) for least, workload in zip(enough, loss.short, strict=True)),
+        sum(max(0, least - workload.ready_after_removal) for least, workload in zip(enough, loss.short, strict=True)),
     )
 
 
 def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
     """Sorts workloads, the worst first: those that stay short for good, by the share of their pods that is left."""
-    left = short.ready_after_removal if short.is_short_after_removal else short.ready
-    return not short.is_short_after_removal, left / short.wanted, -short.wanted
+    remaining = short.ready_after_removal if short.is_short_after_removal else short.ready
+    return not short.is_short_after_removal, remaining / short.wanted, -short.wanted
 
 
 def _said(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
@@ -231,23 +231,34 @@ def _said(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
         return f"{whom} takes {lost} for good{named}"
     if trouble == "pending":
         before, after = [loss.pending for loss in losses], [loss.pending_after_removal for loss in losses]
-        said = f"leaves {_most(before if any(before) else after, 'pod')} pending"
+        leaves = f"leaves {_most(before if any(before) else after, 'pod')} pending"
         then = "also" if before == after else _most(after)
-        return f"{whom} {said}{'' if is_gone else _when(any(before), any(after), then)}"
+        return f"{whom} {leaves}{'' if is_gone else _when(any(before), any(after), then)}"
     return f"{whom} {_short(losses)}"
 
 
 def _short(losses: Sequence[DomainLoss]) -> str:
-    worst, where = min(((each, loss) for loss in losses for each in loss.short), key=lambda pair: _how_short(pair[0]))
+    worst, where = min(
+        ((workload, loss) for loss in losses for workload in loss.short), key=lambda pair: _how_short(pair[0])
+    )
     before, after = worst.ready, worst.ready_after_removal
     then = "also" if before == after else f"{after:,}"
     when = "" if where.already_lost else _when(worst.is_short, worst.is_short_after_removal, then)
     figures = f"{before if worst.is_short else after:,} of {worst.wanted:,} ready{when}"
     name = worst.workload.called
-    if len({(each.workload, each.ready, each.ready_after_removal) for loss in losses for each in loss.short}) == 1:
+    if (
+        len(
+            {
+                (workload.workload, workload.ready, workload.ready_after_removal)
+                for loss in losses
+                for workload in loss.short
+            }
+        )
+        == 1
+    ):
         return f"{f'leaves {name} short' if min(before, after) else f'stops {name}'}: {figures}"
-    at = f" without {domain_name(where)}" if len(losses) > 1 else ""
-    return f"leaves {_most([len(loss.short) for loss in losses], 'workload')} short, at worst {name}{at}: {figures}"
+    place = f" without {domain_name(where)}" if len(losses) > 1 else ""
+    return f"leaves {_most([len(loss.short) for loss in losses], 'workload')} short, at worst {name}{place}: {figures}"
 
 
 def _when(before: bool, after: bool, then: str) -> str:
@@ -259,8 +270,8 @@ def _when(before: bool, after: bool, then: str) -> str:
 
 def _most(numbers: Sequence[int], noun: str = "") -> str:
     """``3 pods``, ``up to 3 pods`` where not all are the same."""
-    said = count_of(max(numbers), noun) if noun else f"{max(numbers):,}"
-    return said if len(set(numbers)) == 1 else f"up to {said}"
+    number = count_of(max(numbers), noun) if noun else f"{max(numbers):,}"
+    return number if len(set(numbers)) == 1 else f"up to {number}"
 
 
 def _listed(losses: Sequence[DomainLoss], conjunction: str) -> str:
@@ -270,8 +281,8 @@ def _listed(losses: Sequence[DomainLoss], conjunction: str) -> str:
         *some, last = *names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} others"
     else:
         *some, last = sorted(names)
-    said = f"{', '.join(some)} {conjunction} {last}" if some else last
-    return said if all(key in name for name in names) else f"{key} {said}"
+    text = f"{', '.join(some)} {conjunction} {last}" if some else last
+    return text if all(key in name for name in names) else f"{key} {text}"
 
 
 def domain_name(loss: DomainLoss) -> str:

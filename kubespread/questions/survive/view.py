@@ -85,7 +85,7 @@ def view(report: SurviveReport) -> View:
             ),
             Sheet(
                 title="Workloads that run short", columns=_SHORT, is_detail=True,
-                rows=[(loss, each) for loss in report.losses for each in loss.short],
+                rows=[(loss, workload) for loss in report.losses for workload in loss.short],
             ),
             Sheet(
                 title="Evictions", columns=_ORDER, readers=Readers.WIDE,
@@ -107,8 +107,8 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         place = drawn.keys.index(loss.topology_key)
         lost = [node.name for node in drawn.nodes if node.path[place] == loss.domain]
         where = " elsewhere, which is not drawn" if loss.placed else ""
-        said = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
-        yield Frame(f"without {domain_name(loss)}", said, gone=lost, joined=[*back])
+        text = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
+        yield Frame(f"without {domain_name(loss)}", text, gone=lost, joined=[*back])
         back = lost
 
 
@@ -126,39 +126,41 @@ def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line
     shown = list(losses)
     if not look.in_full and len(losses) > _MAX_ROWS:
         shown = sorted(losses, key=badness)[:_MAX_ROWS]
-    columns = [replace(each, short=key.upper()) if each is _DOMAIN else each for each in _LOSS]
+    columns = [replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS]
     yield from table(columns, shown, look)
-    left = [loss for loss in losses if loss not in shown]
-    if left:
-        troubled = sum(bool(loss.trouble) for loss in left)
-        said = f"{troubled:,} of them cannot be lost" if troubled else "each can be lost"
-        yield from left_out(len(left), key, f": {said}")
+    hidden = [loss for loss in losses if loss not in shown]
+    if hidden:
+        troubled = sum(bool(loss.trouble) for loss in hidden)
+        remark = f"{troubled:,} of them cannot be lost" if troubled else "each can be lost"
+        yield from left_out(len(hidden), key, f": {remark}")
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
     for loss in losses if look.in_full else ():
         if loss.nodes > 1 and loss.evictions:
-            said = escaped(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
-            yield from wrapped([Cell(f"{INDENT}{said}")], look.width, HANGING)
+            remark = escaped(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
+            yield from wrapped([Cell(f"{INDENT}{remark}")], look.width, HANGING)
 
 
 def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
     """What is to be said of domains, those of which the same is said together."""
-    said: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for loss in losses:
         removed = loss.message_after_removal if loss.message_after_removal != loss.message else None
         messages = (loss.message, None if removed is None else f"once the nodes are deleted: {removed}")
         for text in (*filter(None, messages), *loss.notes):
-            said.setdefault(escaped(text), []).append(domain_name(loss))
-    return {text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in said.items()}
+            by_text.setdefault(escaped(text), []).append(domain_name(loss))
+    return {
+        text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in by_text.items()
+    }
 
 
 def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
     """The workloads that run short: one row each, with the domain that leaves it fewest."""
     without: dict[str, list[_Short]] = {}
     for loss in report.losses:
-        for each in loss.short:
-            without.setdefault(each.workload, []).append((loss, each))
-    worst = [min(found, key=lambda row: row[1].fewest_ready) for found in without.values()]
+        for workload in loss.short:
+            without.setdefault(workload.workload, []).append((loss, workload))
+    worst = [min(rows, key=lambda row: row[1].fewest_ready) for rows in without.values()]
     rows = sorted(worst, key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
     shown = rows if look.in_full else rows[:_MAX_SHORT]
     if not shown:
@@ -175,15 +177,15 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
 
 def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
     """Why they are short, where that was not said of a domain already."""
-    told = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
+    messages = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
     causes: dict[str, list[str]] = {}
-    for each in shown:
+    for workload in shown:
         whys = (
-            *([each.why] if each.is_short else ()),
-            *([each.why_after_removal] if each.is_short_after_removal else ()),
+            *([workload.why] if workload.is_short else ()),
+            *([workload.why_after_removal] if workload.is_short_after_removal else ()),
         )
         for why in dict.fromkeys(whys):
-            if why not in told:
-                causes.setdefault(why, []).append(escaped(each.workload))
+            if why not in messages:
+                causes.setdefault(why, []).append(escaped(workload.workload))
     for why, names in causes.items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(names[:3])}: {escaped(why)}")], look.width, HANGING)

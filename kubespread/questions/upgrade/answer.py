@@ -57,34 +57,34 @@ def upgrade(
 
     Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = Upgrade(
+    question = Upgrade(
         nodes=nodes, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, remedies=remedies,
     )  # fmt: skip
-    return ask(snapshot, asked, scheduler)
+    return ask(snapshot, question, scheduler)
 
 
-def answer(asked: Upgrade, scene: Scene) -> UpgradeReport:
+def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     """The upgrade is played once as it is asked about, and again with each change that may get it through."""
-    if asked.surge < 0:
-        raise UsageError(f"surge must be at least 0, not {asked.surge}")
-    if asked.batch < 1:
-        raise UsageError(f"batch must be at least 1, not {asked.batch}")
-    pool = parse_target(asked.nodes)
+    if question.surge < 0:
+        raise UsageError(f"surge must be at least 0, not {question.surge}")
+    if question.batch < 1:
+        raise UsageError(f"batch must be at least 1, not {question.batch}")
+    pool = parse_target(question.nodes)
     nodes_meant(pool, scene.now.nodes)
     settled = scene.settled(None, "any node is replaced")
     world = settled.world
-    start, manner = world.fork(), Manner(pool, asked.surge, asked.batch, asked.drain_flags)
+    start, manner = world.fork(), Manner(pool, question.surge, question.batch, question.drain_flags)
     report = manner.play(world, Missing(world, settled.waited))
-    found = remedies_of(start, manner, report, settled.waited) if asked.remedies else Remedies()
+    remedies = remedies_of(start, manner, report, settled.waited) if question.remedies else Remedies()
     return structs.replace(
         report,
         cluster=scene.source,
-        preemption=asked.preemption,
-        remedies=tuple(found.options),
-        remedies_lose={option: lost for option, lost in found.options.items() if lost},
-        remedies_tried=found.tried,
-        remedies_untried=found.untried,
+        preemption=question.preemption,
+        remedies=tuple(remedies.options),
+        remedies_lose={option: lost for option, lost in remedies.options.items() if lost},
+        remedies_tried=remedies.tried,
+        remedies_untried=remedies.untried,
         gaps=scene.gaps(world.assumed),
         notes=(*scene.notes, *settled.notes, *report.notes),
     )
@@ -153,7 +153,7 @@ def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Col
         if outcome.verdict == "yes" and not before.has_more(other):
             options[trial.options] = tuple(pod for step in outcome.steps for pod in step.lost)
     tried = min(len(trials), _MAX_TRIED)
-    return Remedies({" ".join(each): lost for each, lost in options.items()}, tried, len(trials) - tried)
+    return Remedies({" ".join(combination): lost for combination, lost in options.items()}, tried, len(trials) - tried)
 
 
 def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
@@ -176,7 +176,7 @@ def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:
         "--delete-emptydir-data": flags.delete_emptydir_data,
         "--force": flags.force,
     }
-    unset = [option for option, there in is_set.items() if not there]
+    unset = [option for option, is_given in is_set.items() if not is_given]
     named = [option for option in unset if option in refusal]
     for options in (named, *([unset] if unset != named else ())):
         if options:

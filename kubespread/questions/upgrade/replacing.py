@@ -55,7 +55,7 @@ def replace_nodes(
         if blocked is not None:
             break
     charged, unmade = pool.missing.newly_waiting(world), list(pool.missing.newly_unmade(world))
-    is_charged = {key_of(each.pod) for each in charged}
+    is_charged = {key_of(waiting.pod) for waiting in charged}
     return UpgradeReport(
         kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),
@@ -65,10 +65,10 @@ def replace_nodes(
         replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
         blocked=blocked,
         pending=tuple(pending_pods(world, charged)),
-        not_created=tuple(unmade_pods(world, (each for each in unmade if each.is_refused))),
-        not_made_yet=tuple(unmade_pods(world, (each for each in unmade if not each.is_refused))),
+        not_created=tuple(unmade_pods(world, (row for row in unmade if row.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (row for row in unmade if not row.is_refused))),
         pending_as_before=tuple(
-            pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in is_charged))
+            pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in is_charged))
         ),
         not_modelled=NOT_MODELLED,
         notes=tuple(pool.notes),
@@ -104,18 +104,18 @@ class _Pool:
             world.change_nodes(NodeChange(removed=tuple(names)))
             world.settle()
             added += self._join(start + len(names))
-        left, come = happenings.gone[gone:], happenings.placed[placed:]
+        departed, come = happenings.gone[gone:], happenings.placed[placed:]
         step = UpgradeStep(
             nodes=tuple(names),
             added=tuple(added),
-            evicted=sum(each.why == EVICTED for each in left),
+            evicted=sum(pod.why == EVICTED for pod in departed),
             placed=len(come),
             daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
             pending=len(self.missing.newly_waiting(world)),
-            preempted=tuple(gone_pods(each for each in left if each.why == PREEMPTED)),
-            lost=tuple(NamespacedName.of(each.pod) for each in left if each.is_lost_for_good),
+            preempted=tuple(gone_pods(pod for pod in departed if pod.why == PREEMPTED)),
+            lost=tuple(NamespacedName.of(pod.pod) for pod in departed if pod.is_lost_for_good),
             is_blocked=blocked is not None,
-            pods=self._held([*(each.pod for each in left), *come]),
+            pods=self._held([*(pod.pod for pod in departed), *come]),
         )
         return step, blocked
 
@@ -137,15 +137,15 @@ class _Pool:
         stuck = world.happenings.blocked[before:]
         pods = (
             BlockedPod(
-                pod=NamespacedName.of(each.pod),
-                node=each.pod.spec.node_name,
-                budget=each.budget,
-                message=each.message,
-                cause=each.cause,
+                pod=NamespacedName.of(blocked.pod),
+                node=blocked.pod.spec.node_name,
+                budget=blocked.budget,
+                message=blocked.message,
+                cause=blocked.cause,
             )
-            for each in stuck
+            for blocked in stuck
         )
-        workloads = dict.fromkeys(workload_of(world, each.pod) for each in stuck)
+        workloads = dict.fromkeys(workload_of(world, blocked.pod) for blocked in stuck)
         return Blocked(nodes=tuple(names), refusal=None, pods=tuple(pods), workloads=tuple(workloads))
 
     def _join(self, upto: int) -> list[str]:

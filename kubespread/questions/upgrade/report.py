@@ -44,7 +44,7 @@ class UpgradeStep(Report, frozen=True):
 
         Pods that wait may find a node in a later step: those that do not are the report's.
         """
-        return self.is_blocked or any(each.is_bad for each in self.preempted)
+        return self.is_blocked or any(pod.is_bad for pod in self.preempted)
 
     @property
     def state(self) -> str:
@@ -130,9 +130,9 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         *([f"{_number(report.not_created)} not created"] if report.not_created else ()),
         *([f"{_number(report.not_made_yet)} not made yet"] if report.not_made_yet else ()),
     ]
-    at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
+    blocked_at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
     replaced = f"{report.replaced:,} of {count_of(len(report.nodes), 'node')} replaced"
-    yield f"{', '.join((replaced, *troubles))}{at}"
+    yield f"{', '.join((replaced, *troubles))}{blocked_at}"
     if report.blocked is not None:
         yield from _causes(report.blocked)
     for budget, pods in broken.items():
@@ -141,9 +141,9 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     for group in report.pending:
         yield f"{len(group.pods):,} pending of {group.workload}: {group.message}"
     for unmade, why in ((report.not_created, "not created"), (report.not_made_yet, "not made yet")):
-        yield from (f"{each.count:,} of {each.workload} {why}: {each.message}" for each in unmade)
+        yield from (f"{row.count:,} of {row.workload} {why}: {row.message}" for row in unmade)
     yield from _remedies(report)
-    if moved := [each.pod for step in report.steps for each in step.preempted if not each.is_bad]:
+    if moved := [pod.pod for step in report.steps for pod in step.preempted if not pod.is_bad]:
         yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"
     if lost := [pod for step in report.steps for pod in step.lost]:
         yield f"{count_of(len(lost), 'pod')} lost for good: {some_of(lost, _MAX_NAMED)}"
@@ -152,34 +152,34 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
 
 
 def _number(unmade: Iterable[UnmadePods]) -> str:
-    return count_of(sum(each.count for each in unmade), "pod")
+    return count_of(sum(row.count for row in unmade), "pod")
 
 
 def _causes(blocked: Blocked) -> Iterator[str]:
     if blocked.refusal is not None:
         yield f"kubectl refuses: {blocked.refusal}"
-    told: dict[str, list[str]] = {}
+    by_message: dict[str, list[str]] = {}
     for pod in blocked.pods:
-        told.setdefault(f"{pod.message} {pod.cause}".strip(), []).append(pod.pod)
-    for said, pods in told.items():
-        yield f"{some_of(pods, _MAX_NAMED)} cannot be evicted: {said}"
+        by_message.setdefault(f"{pod.message} {pod.cause}".strip(), []).append(pod.pod)
+    for message, pods in by_message.items():
+        yield f"{some_of(pods, _MAX_NAMED)} cannot be evicted: {message}"
 
 
 def _broken_budgets(report: UpgradeReport) -> dict[str, list[str]]:
     """The pods that are preempted though a budget does not allow it, by its namespace and name."""
     broken: dict[str, list[str]] = {}
-    for each in (each for step in report.steps for each in step.preempted):
-        for budget in each.broken_budgets:
-            broken.setdefault(f"{each.pod.namespace}/{budget}", []).append(each.pod)
+    for pod in (pod for step in report.steps for pod in step.preempted):
+        for budget in pod.broken_budgets:
+            broken.setdefault(f"{pod.pod.namespace}/{budget}", []).append(pod.pod)
     return broken
 
 
 def _remedies(report: UpgradeReport) -> Iterator[str]:
-    said = [_remedy(report, option) for option in report.remedies]
-    if len(said) == 1:
-        yield f"with {said[0]}"
-    elif said:
-        yield f"with any one of these it gets through: {' · '.join(said)}"
+    ways = [_remedy(report, option) for option in report.remedies]
+    if len(ways) == 1:
+        yield f"with {ways[0]}"
+    elif ways:
+        yield f"with any one of these it gets through: {' · '.join(ways)}"
     elif report.remedies_tried:
         yield f"no change that was tried gets it through: {count_of(report.remedies_tried, 'change')} tried"
     if report.remedies_untried:
@@ -193,5 +193,5 @@ def _remedy(report: UpgradeReport, option: str) -> str:
     if not lost:
         return f"{option}{through}"
     verb = "is" if len(lost) == 1 else "are"
-    said = f"{some_of(lost, _MAX_NAMED)} {verb} lost for good"
-    return f"{option}{through}, and {said}" if through else f"{option} ({said})"
+    fate = f"{some_of(lost, _MAX_NAMED)} {verb} lost for good"
+    return f"{option}{through}, and {fate}" if through else f"{option} ({fate})"

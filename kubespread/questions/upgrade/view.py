@@ -40,10 +40,10 @@ _COME: Sequence[Column[_Numbered]] = (
     ),
 )  # fmt: skip
 _BLOCKED: Sequence[Column[BlockedPod]] = (
-    Column(header="POD", value=lambda each: each.pod),
-    Column(header="NODE", value=lambda each: each.node),
-    Column(header="BUDGET", value=lambda each: each.budget),
-    Column(header="WHY", value=lambda each: f"{each.message} {each.cause}".strip()),
+    Column(header="POD", value=lambda row: row.pod),
+    Column(header="NODE", value=lambda row: row.node),
+    Column(header="BUDGET", value=lambda row: row.budget),
+    Column(header="WHY", value=lambda row: f"{row.message} {row.cause}".strip()),
 )
 
 
@@ -71,10 +71,10 @@ def view(report: UpgradeReport) -> View:
 def _frames(report: UpgradeReport) -> Iterator[Frame]:
     for number, step in enumerate(report.steps, 1):
         stuck = step.is_blocked
-        said = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
+        text = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
         label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
         states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}
-        yield Frame(label, said, step.pods, () if stuck else step.nodes, step.added, states)
+        yield Frame(label, text, step.pods, () if stuck else step.nodes, step.added, states)
 
 
 def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
@@ -85,8 +85,8 @@ def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
     if len(shown) < len(numbered):
         skipped = [step for _, step in numbered[: -len(shown)]]
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
-        said = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
-        yield [Cell(INDENT), cell(said, DIM)]
+        text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
+        yield [Cell(INDENT), cell(text, DIM)]
     room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
     # What tells each node from the others of its pool, also where one row is all there is.
     names = [escaped(name) for name in report.nodes]

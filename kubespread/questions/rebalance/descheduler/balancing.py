@@ -89,19 +89,19 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
     if len(pods) <= _INSERTION_SORTED:
         return _insertion_sorted(pods)
     # Go's order depends on the inner workings of its sort here; equal pods are turned around as above.
-    found = list(reversed(pods))
-    found.sort(key=lambda pod: (not _selects_nodes(pod), pod.spec.priority is not None, priority_of(pod)))
-    return found
+    ordered = list(reversed(pods))
+    ordered.sort(key=lambda pod: (not _selects_nodes(pod), pod.spec.priority is not None, priority_of(pod)))
+    return ordered
 
 
 def _insertion_sorted(pods: Sequence[Pod]) -> list[Pod]:
-    found = list(pods)
-    for end in range(1, len(found)):
+    ordered = list(pods)
+    for end in range(1, len(ordered)):
         place = end
-        while place > 0 and _is_less(found[place], found[place - 1]):
-            found[place], found[place - 1] = found[place - 1], found[place]
+        while place > 0 and _is_less(ordered[place], ordered[place - 1]):
+            ordered[place], ordered[place - 1] = ordered[place - 1], ordered[place]
             place -= 1
-    return found
+    return ordered
 
 
 def _is_less(one: Pod, other: Pod) -> bool:

@@ -39,14 +39,14 @@ class SpreadTuple:
 def spread_tuples(pods: Iterable[Pod], enforced: frozenset[str]) -> Iterator[tuple[SpreadTuple, Pod]]:
     """The distinct constraints of the candidates of a namespace in listing order, with the first pod that has each."""
     seen: set[SpreadTuple] = set()
-    known: set[tuple[int, ...]] = set()
+    specs: set[tuple[int, ...]] = set()
     for pod in pods:
         spec = pod.spec
         parts = spec.topology_spread_constraints, spec.node_selector, spec.affinity, spec.tolerations
         alike = (*map(id, parts), id(pod.metadata.labels))
-        if alike in known:
+        if alike in specs:
             continue
-        known.add(alike)
+        specs.add(alike)
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable in enforced:
                 made = _tuple(pod, constraint)
@@ -63,7 +63,7 @@ def _tuple(pod: Pod, constraint: TopologySpreadConstraint) -> SpreadTuple | None
         return None
     labels = pod.metadata.labels
     keys = (Requirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
-    requirements = sorted({*selector.requirements, *keys}, key=lambda each: (each.key, each.operator, each.values))
+    requirements = sorted({*selector.requirements, *keys}, key=lambda term: (term.key, term.operator, term.values))
     honors_affinity = constraint.node_affinity_policy in (None, "Honor")
     honors_taints = constraint.node_taints_policy == "Honor"
     required = required_node_selector(pod)

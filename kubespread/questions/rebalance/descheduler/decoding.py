@@ -68,15 +68,15 @@ def read_policy(path: str | Path) -> Policy:
     file = display_name(str(path))
     try:
         text = read_text_bytes(str(path), MAX_MANIFEST_BYTES)
-        found = read_documents(text)
+        documents = read_documents(text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    if len(found) != 1 or not isinstance(found[0], dict):
-        raise ManifestError(file, [Fault(f"expected one {KIND}, found {len(found)} documents")])
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        raise ManifestError(file, [Fault(f"expected one {KIND}, found {len(documents)} documents")])
     try:
-        return decode_policy(found[0])
+        return decode_policy(documents[0])
     except PolicyError as error:
         lines = FieldLines(text)
         faults = [Fault(message, place, lines.line(0, place)) for place, message in error.faults]
@@ -91,9 +91,9 @@ def decode_policy(data: dict[str, Any]) -> Policy:
     faults: list[_Fault] = []
     policy = _decoded(data, DeschedulerPolicy, "", faults)
     profiles = [
-        _profile(each, f"profiles[{place}]", faults)
-        for place, each in enumerate(policy.profiles)
-        if PLUGIN in each.plugins.balance.enabled or _ALL_PLUGINS in each.plugins.balance.enabled
+        _profile(profile, f"profiles[{place}]", faults)
+        for place, profile in enumerate(policy.profiles)
+        if PLUGIN in profile.plugins.balance.enabled or _ALL_PLUGINS in profile.plugins.balance.enabled
     ]
     if not profiles and not faults:
         faults.append(("profiles", f"no profile enables the balance plugin {PLUGIN}: the descheduler spreads nothing"))
@@ -127,100 +127,102 @@ def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
     return decode(clean, cls)
 
 
-def _profile(given: DeschedulerProfile, path: str, faults: list[_Fault]) -> Profile:
+def _profile(declared: DeschedulerProfile, path: str, faults: list[_Fault]) -> Profile:
     plugin, evictor = PluginArgs(), EvictorArgs()
-    for place, config in enumerate(given.plugin_config):
-        here = f"{path}.pluginConfig[{place}].args"
+    for place, config in enumerate(declared.plugin_config):
+        args_path = f"{path}.pluginConfig[{place}].args"
         if config.name == PLUGIN:
             plugin = _plugin_args(
-                _decoded(config.args, RemovePodsViolatingTopologySpreadConstraintArgs, here, faults), here, faults
+                _decoded(config.args, RemovePodsViolatingTopologySpreadConstraintArgs, args_path, faults),
+                args_path,
+                faults,
             )
         elif config.name == EVICTOR:
-            evictor = _evictor_args(_decoded(config.args, DefaultEvictorArgs, here, faults), here, faults)
-    return Profile(given.name, plugin, evictor)
+            evictor = _evictor_args(_decoded(config.args, DefaultEvictorArgs, args_path, faults), args_path, faults)
+    return Profile(declared.name, plugin, evictor)
 
 
-def _plugin_args(given: RemovePodsViolatingTopologySpreadConstraintArgs, path: str, faults: list[_Fault]) -> PluginArgs:
-    constraints = given.constraints or [DO_NOT_SCHEDULE]
+def _plugin_args(args: RemovePodsViolatingTopologySpreadConstraintArgs, path: str, faults: list[_Fault]) -> PluginArgs:
+    constraints = args.constraints or [DO_NOT_SCHEDULE]
     listed = " ".join(_ACTIONS)
     faults += (
-        (f"{path}.constraints[{place}]", f"constraint {each} is not one of [{listed}]")
-        for place, each in enumerate(constraints)
-        if each not in _ACTIONS
+        (f"{path}.constraints[{place}]", f"constraint {action} is not one of [{listed}]")
+        for place, action in enumerate(constraints)
+        if action not in _ACTIONS
     )
-    namespaces = given.namespaces
+    namespaces = args.namespaces
     if namespaces.include and namespaces.exclude:
         faults.append((f"{path}.namespaces", "only one of Include/Exclude namespaces can be set"))
     prefix = "failed to get label selectors from strategy's params: "
     return PluginArgs(
         frozenset(constraints),
-        given.topology_balance_node_fit,
-        _label_selector(given.label_selector, f"{path}.labelSelector", faults, prefix),
+        args.topology_balance_node_fit,
+        _label_selector(args.label_selector, f"{path}.labelSelector", faults, prefix),
         frozenset(namespaces.include),
         frozenset(namespaces.exclude),
     )
 
 
-def _evictor_args(given: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> EvictorArgs:
-    threshold = given.priority_threshold
+def _evictor_args(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> EvictorArgs:
+    threshold = args.priority_threshold
     if threshold.value is not None and threshold.name:
-        said = "priority threshold misconfigured, only one of priorityThreshold fields can be set"
-        faults.append((f"{path}.priorityThreshold", said))
-    if given.no_eviction_policy not in ("", _PREFERRED, _MANDATORY):
-        said = f'noEvictionPolicy accepts only ["{_PREFERRED}" "{_MANDATORY}"] values'
-        faults.append((f"{path}.noEvictionPolicy", said))
-    if given.min_replicas < 0:
-        faults.append((f"{path}.minReplicas", f"Invalid value: {given.min_replicas}: must be at least 0"))
-    namespaces = given.namespace_label_selector
+        message = "priority threshold misconfigured, only one of priorityThreshold fields can be set"
+        faults.append((f"{path}.priorityThreshold", message))
+    if args.no_eviction_policy not in ("", _PREFERRED, _MANDATORY):
+        message = f'noEvictionPolicy accepts only ["{_PREFERRED}" "{_MANDATORY}"] values'
+        faults.append((f"{path}.noEvictionPolicy", message))
+    if args.min_replicas < 0:
+        faults.append((f"{path}.minReplicas", f"Invalid value: {args.min_replicas}: must be at least 0"))
+    namespaces = args.namespace_label_selector
     # Without matchLabels the evictor never looks at namespaces, whatever matchExpressions say.
     by_namespace = namespaces if namespaces is not None and namespaces.match_labels else None
     return EvictorArgs(
-        protections=_protections(given, f"{path}.podProtections", faults),
+        protections=_protections(args, f"{path}.podProtections", faults),
         protected_storage_classes=frozenset(
-            each.name for each in given.pod_protections.config.with_pvc.protected_storage_classes
+            storage_class.name for storage_class in args.pod_protections.config.with_pvc.protected_storage_classes
         ),
-        node_fit=given.node_fit,
-        node_selector=_selector(given.node_selector, f"{path}.nodeSelector", faults),
-        label_selector=_label_selector(given.label_selector, f"{path}.labelSelector", faults),
+        node_fit=args.node_fit,
+        node_selector=_selector(args.node_selector, f"{path}.nodeSelector", faults),
+        label_selector=_label_selector(args.label_selector, f"{path}.labelSelector", faults),
         namespace_selector=_label_selector(by_namespace, f"{path}.namespaceLabelSelector", faults),
-        min_replicas=given.min_replicas,
-        min_pod_age=_duration(given.min_pod_age, f"{path}.minPodAge", faults),
+        min_replicas=args.min_replicas,
+        min_pod_age=_duration(args.min_pod_age, f"{path}.minPodAge", faults),
         priority_threshold=threshold.value,
         priority_class=threshold.name,
-        heeds_prefer_no_eviction=given.no_eviction_policy == _MANDATORY,
+        heeds_prefer_no_eviction=args.no_eviction_policy == _MANDATORY,
     )
 
 
-def _protections(given: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> frozenset[str]:
+def _protections(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> frozenset[str]:
     """Deprecated booleans count only where nothing is said in the new way."""
-    asked = given.pod_protections
-    if not (asked.default_disabled or asked.extra_enabled):
+    protections = args.pod_protections
+    if not (protections.default_disabled or protections.extra_enabled):
         evicts = {
-            LOCAL_STORAGE: given.evict_local_storage_pods,
-            DAEMON_SET_PODS: given.evict_daemon_set_pods,
-            SYSTEM_CRITICAL: given.evict_system_critical_pods,
-            FAILED_BARE: given.evict_failed_bare_pods,
+            LOCAL_STORAGE: args.evict_local_storage_pods,
+            DAEMON_SET_PODS: args.evict_daemon_set_pods,
+            SYSTEM_CRITICAL: args.evict_system_critical_pods,
+            FAILED_BARE: args.evict_failed_bare_pods,
         }
-        extra = {WITH_PVC: given.ignore_pvc_pods, WITHOUT_PDB: given.ignore_pods_without_pdb}
+        extra = {WITH_PVC: args.ignore_pvc_pods, WITHOUT_PDB: args.ignore_pods_without_pdb}
         on = [name for name, is_off in evicts.items() if not is_off]
         return frozenset((*on, *(name for name, is_on in extra.items() if is_on)))
-    for name, values, known in (
-        ("defaultDisabled", asked.default_disabled, DEFAULT_PROTECTIONS),
-        ("extraEnabled", asked.extra_enabled, EXTRA_PROTECTIONS),
+    for name, values, supported in (
+        ("defaultDisabled", protections.default_disabled, DEFAULT_PROTECTIONS),
+        ("extraEnabled", protections.extra_enabled, EXTRA_PROTECTIONS),
     ):
-        for place, each in enumerate(values):
-            if each not in known:
-                said = f"Unsupported value: {quote(each)}: supported values: {', '.join(map(quote, known))}"
-                faults.append((f"{path}.{name}[{place}]", said))
-    return frozenset(DEFAULT_PROTECTIONS) - {*asked.default_disabled} | {*asked.extra_enabled}
+        for place, value in enumerate(values):
+            if value not in supported:
+                message = f"Unsupported value: {quote(value)}: supported values: {', '.join(map(quote, supported))}"
+                faults.append((f"{path}.{name}[{place}]", message))
+    return frozenset(DEFAULT_PROTECTIONS) - {*protections.default_disabled} | {*protections.extra_enabled}
 
 
-def _label_selector(given: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
+def _label_selector(selector: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
     """One that is not given matches everything."""
-    if given is None:
+    if selector is None:
         return Selector()
     try:
-        return from_label_selector(given)
+        return from_label_selector(selector)
     except SelectorError as error:
         faults.append((path, f"{prefix}{error}"))
         return Selector()

@@ -58,18 +58,18 @@ class NodeFit:
         """Nodes that are not cordoned, and whose labels, taints and room suit the pod. Asked once of pods alike."""
         spec = pod.spec
         key = (*_requesting(pod), id(spec.node_selector), id(spec.affinity), id(spec.tolerations))
-        known = self._masks.get(key)
-        if known is None:
-            known = self._masks[key] = pod, self._judged(pod)
-        return known[1]
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = self._masks[key] = pod, self._judged(pod)
+        return mask[1]
 
     def _judged(self, pod: Pod) -> Mask:
         nodes = self._nodes
         admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
         admits &= ~nodes.unschedulable
         # One free place is enough for the pod itself.
-        asked = {_PODS: 1, **{name: amount for name, amount in self._amounts(pod).items() if name != _PODS}}
-        for name, amount in asked.items():
+        requests = {_PODS: 1, **{name: amount for name, amount in self._amounts(pod).items() if name != _PODS}}
+        for name, amount in requests.items():
             admits &= np.array([amount <= free for free in self._free_of(name)], dtype=np.bool_)
         return admits
 
@@ -79,10 +79,10 @@ class NodeFit:
 
     def _requested(self, pod: Pod) -> Amounts:
         key = _requesting(pod)
-        known = self._requests.get(key)
-        if known is None:
-            known = self._requests[key] = pod, pod_requests(pod)
-        return known[1]
+        amounts = self._requests.get(key)
+        if amounts is None:
+            amounts = self._requests[key] = pod, pod_requests(pod)
+        return amounts[1]
 
     def _free_of(self, name: str) -> list[int]:
         """What is left of a resource on each node; of one that a node does not have it is nothing."""
@@ -119,21 +119,21 @@ class NodeFit:
     def _matching(self, pod: Pod, term: PodAffinityTerm) -> Mapping[int, set[str]]:
         """By node the names of the pods that the term is about; its namespaceSelector is not looked at."""
         key = pod.metadata.namespace, id(term)
-        known = self._repelling.get(key)
-        if known is None:
-            known = self._repelling[key] = term, self._matched(pod.metadata.namespace, term)
-        return known[1]
+        domains = self._repelling.get(key)
+        if domains is None:
+            domains = self._repelling[key] = term, self._matched(pod.metadata.namespace, term)
+        return domains[1]
 
     def _matched(self, namespace: str, term: PodAffinityTerm) -> Mapping[int, set[str]]:
         try:
             selector = from_label_selector(term.label_selector)
         except SelectorError:
             return {}
-        namespaces, found = term.namespaces or [namespace], dict[int, set[str]]()
+        namespaces, domains = term.namespaces or [namespace], dict[int, set[str]]()
         for other, position in self._running:
             if other.metadata.namespace in namespaces and selector.matches(other.metadata.labels):
-                found.setdefault(position, set()).add(other.metadata.name)
-        return found
+                domains.setdefault(position, set()).add(other.metadata.name)
+        return domains
 
 
 def _requesting(pod: Pod) -> tuple[int, ...]:

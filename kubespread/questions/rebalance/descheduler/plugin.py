@@ -46,15 +46,15 @@ def choose(view: View, policy: Policy, profile: Profile) -> Chosen:
         return Chosen()
     balanced: list[tuple[SpreadTuple, Balanced]] = []
     chosen: dict[tuple[str, str], Pod] = {}
-    for _, group in groupby(candidates(view, profile, included), key=lambda each: each[0].metadata.namespace):
+    for _, group in groupby(candidates(view, profile, included), key=lambda pair: pair[0].metadata.namespace):
         placed = list(group)
-        counted = _Counted([each for each in placed if not is_terminating(each[0])])
-        for spread, pod in spread_tuples((each for each, _ in placed), profile.plugin.constraints):
-            found = _balanced(
+        counted = _Counted([pair for pair in placed if not is_terminating(pair[0])])
+        for spread, pod in spread_tuples((pod for pod, _ in placed), profile.plugin.constraints):
+            outcome = _balanced(
                 view, spread, counted.by(spread.selector), eligible(view.nodes, spread, pod) & included, profile
             )
-            balanced.append((spread, found))
-            chosen.update({(each.metadata.namespace, each.metadata.name): each for each in found.taken})
+            balanced.append((spread, outcome))
+            chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in outcome.taken})
     return Chosen([chosen[key] for key in sorted(chosen)], balanced)
 
 
@@ -82,7 +82,7 @@ def candidates(view: View, profile: Profile, included: Mask) -> Iterator[_Placed
         and plugin.label_selector.matches(pod.metadata.labels)
         and protections.reason(pod) is None
     ]
-    listed.sort(key=lambda each: each[0].metadata.namespace)
+    listed.sort(key=lambda pair: pair[0].metadata.namespace)
     yield from listed
 
 

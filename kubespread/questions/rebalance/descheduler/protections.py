@@ -67,10 +67,10 @@ class Protections:
         name = self._args.priority_class
         if not name:
             return self._args.priority_threshold
-        known = self._view.objects.named(PriorityClass, name)
-        if known is None:
+        priority_class = self._view.objects.named(PriorityClass, name)
+        if priority_class is None:
             raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {quote(name)} not found")
-        return known.value
+        return priority_class.value
 
     def _enabled(self) -> Iterator[tuple[str, _Rule]]:
         on, args = self._args.protections, self._args
@@ -106,8 +106,8 @@ class Protections:
         if not protected:
             return bool(names)
         # A claim that is not there, or that has no class, protects its pod.
-        found = [self._classes.get((pod.metadata.namespace, name)) or None for name in names]
-        return any(each is None or each in protected for each in found)
+        classes = [self._classes.get((pod.metadata.namespace, name)) or None for name in names]
+        return any(name is None or name in protected for name in classes)
 
     @cached_property
     def _classes(self) -> dict[tuple[str, str], str | None]:

@@ -44,5 +44,5 @@ def in_listing_order(view: View, pods: Sequence[Pod]) -> Iterator[tuple[Pod, int
     """Those of ``pods`` on nodes, by node, namespace and name, each with its node's position."""
     position_of = view.nodes.index
     placed = [(position_of[pod.spec.node_name], pod) for pod in pods if pod.spec.node_name in position_of]
-    placed.sort(key=lambda each: (each[0], each[1].metadata.namespace, each[1].metadata.name))
+    placed.sort(key=lambda item: (item[0], item[1].metadata.namespace, item[1].metadata.name))
     return ((pod, node) for node, pod in placed)

@@ -45,12 +45,12 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
 
 def _missing(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
     """Empty where nothing is missing, or where labels alone do not help."""
-    asked = _asked(stuck.pod, node)
-    if asked is None:
+    required = _asked(stuck.pod, node)
+    if required is None:
         return ()
     edits: list[LabelEdit] = []
     target = Target(node.metadata.name)
-    for requirement in asked:
+    for requirement in required:
         if requirement.matches(node.metadata.labels):
             continue
         if requirement.operator in ("In", "Exists"):

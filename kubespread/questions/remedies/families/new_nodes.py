@@ -42,8 +42,8 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
 
     def change(place: int) -> Change:
         edit = AddNode(template, place + 1, labels)
-        said, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
-        return Change(ADD_NODE, said, 40 + 10 * place, edits=(edit,), brief=brief)
+        text, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        return Change(ADD_NODE, text, 40 + 10 * place, edits=(edit,), brief=brief)
 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
 
@@ -91,10 +91,10 @@ def _is_open(stuck: Stuck, node: Node) -> bool:
 def _in_new_domains(template: str, key: str, most: int) -> Ladder:
     def change(place: int) -> Change:
         edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
-        each = " each" if place else ""
-        where = f",{each} in a new {short_key(key)}"
-        said, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
-        return Change(ADD_NODE, said, 55 + 10 * place, edits=edits, brief=brief)
+        per_zone = " each" if place else ""
+        where = f",{per_zone} in a new {short_key(key)}"
+        text, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        return Change(ADD_NODE, text, 55 + 10 * place, edits=edits, brief=brief)
 
     return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
 
@@ -103,12 +103,12 @@ def _most(stuck: Stuck) -> int:
     """One pod needs one more node, or as many as a constraint over hosts wants domains; copies one each at most."""
     if stuck.lacking is not None:
         return min(stuck.lacking, _MOST_COPIES * 10)
-    wanted = [
+    zones = [
         (own.counted.constraint.min_domains or 1) - len(own.counted.column.values)
         for own in stuck.own_constraints
         if own.counted.constraint.topology_key == HOSTNAME
     ]
-    return max(1, min(_MOST_COPIES, max(wanted, default=1)))
+    return max(1, min(_MOST_COPIES, max(zones, default=1)))
 
 
 def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:

@@ -43,8 +43,8 @@ def _ladder(resource: str, key: str, now: int, rooms: Sequence[int]) -> Ladder:
     def change(place: int) -> Change:
         amount = rooms[place]
         text = str(Quantity(amount * _UNITS[resource], "DecimalSI" if resource == "cpu" else "BinarySI"))
-        said = f"request {resource}{key} {text}"
-        return Change(REQUESTS, said, 30 if 2 * amount >= now else 45, (f"{resource}{key}={text}",))
+        text_of_change = f"request {resource}{key} {text}"
+        return Change(REQUESTS, text_of_change, 30 if 2 * amount >= now else 45, (f"{resource}{key}={text}",))
 
     return Ladder(REQUESTS, f"requesting less {resource}{key}", len(rooms), change)
 

@@ -31,5 +31,5 @@ def _required(stuck: Stuck) -> Iterator[tuple[str, str]]:
         ("podAffinity", spec.affinity.pod_affinity),
         ("podAntiAffinity", spec.affinity.pod_anti_affinity),
     ):
-        for each in near.required_during_scheduling_ignored_during_execution if near is not None else ():
-            yield family, each.topology_key
+        for near_term in near.required_during_scheduling_ignored_during_execution if near is not None else ():
+            yield family, near_term.topology_key

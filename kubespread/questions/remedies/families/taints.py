@@ -40,5 +40,5 @@ def tolerations(stuck: Stuck) -> Iterator[Ladder]:
 
 def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
     compares = stuck.version.has(COMPARISON_GATE)
-    found = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
-    return [taint for taint in found if not is_state_taint(taint)]
+    repelling = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    return [taint for taint in repelling if not is_state_taint(taint)]
