@@ -28,7 +28,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.creating import Wanted
+from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.deployments import rollout_of_cluster
 from kubespread.world.events.editing import not_found
 from kubespread.world.events.world import World
@@ -58,7 +58,7 @@ class Manifests:
         world.assume(read.gaps)
         return Applied(tuple(_new_objects(now, brought)), workloads, (*read.notes, *notes))
 
-    def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
+    def rolled_out(self, world: World, step: Rollout, namespace: str) -> AppliedWorkload:
         """The workload with the template of its manifest, with fields set, or restarted."""
         now, name = self._now(world), step.workload.within(namespace)
         surroundings = self._surroundings(now, name.namespace, step.settings)
@@ -84,7 +84,7 @@ class Manifests:
             settings=parse_settings(settings),
         )
 
-    def _wanted(self, world: World, now: Snapshot, source: Source, surroundings: Surroundings) -> Wanted:
+    def _wanted(self, world: World, now: Snapshot, source: Source, surroundings: Surroundings) -> AppliedWorkload:
         if isinstance(source, Reference):
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
             return self._stored(world, now, name, surroundings)
@@ -97,7 +97,7 @@ class Manifests:
 
     def _stored(
         self, world: World, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
-    ) -> Wanted:
+    ) -> AppliedWorkload:
         row = POD_CREATORS[name.kind]
         if reason := now.origin.unread.get(name.kind):
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
@@ -125,11 +125,11 @@ def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
             yield from (obj for obj in objects if id(obj) not in unchanged)
 
 
-def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
+def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
     creator = candidate.object
     row = KEPT.get(type(creator)) if creator is not None else None
     has_replicas = row is not None and row.has_replicas
-    return Wanted(
+    return AppliedWorkload(
         candidate.pod,
         candidate.workload,
         creator if row is not None else None,
@@ -139,11 +139,11 @@ def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
     )
 
 
-def _with_replicas(workload: Wanted, replicas: int | None) -> Wanted:
+def _with_replicas(workload: AppliedWorkload, replicas: int | None) -> AppliedWorkload:
     return workload if replicas is None else replace(workload, replicas=replicas, count=replicas)
 
 
-def _as_before(world: World, workload: Wanted, candidate: Candidate) -> Wanted:
+def _as_before(world: World, workload: AppliedWorkload, candidate: Candidate) -> AppliedWorkload:
     """A Deployment that gets a template it had before gets exactly that one: its ReplicaSet is there already."""
     obj, name = workload.object, workload.name
     if not isinstance(obj, Deployment) or name is None or candidate.template is None:

@@ -25,7 +25,7 @@ from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb
 from kubespread.world.events.applying import apply_workload, rolled_back
-from kubespread.world.events.creating import Wanted
+from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.failing import restore
 from kubespread.world.events.unmade import unmade
@@ -43,7 +43,7 @@ class Applied:
 
     objects: Sequence[ApiObject] = ()
     """What is not a workload, and new or other than it was: budgets, Services, PriorityClasses, ..."""
-    workloads: Sequence[Wanted] = ()
+    workloads: Sequence[AppliedWorkload] = ()
     """In the order of the manifests."""
     notes: Sequence[str] = ()
 
@@ -54,7 +54,7 @@ class Changes(Protocol):
     def applied(self, world: World, step: Apply, namespace: str) -> Applied:
         """What is to be applied. Raises KubespreadError for what the API server would refuse."""
 
-    def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
+    def rolled_out(self, world: World, step: Rollout, namespace: str) -> AppliedWorkload:
         """A workload with its new template. Raises the same."""
 
 

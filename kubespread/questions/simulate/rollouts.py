@@ -25,7 +25,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.world.events.applying import apply_workload
-from kubespread.world.events.creating import Wanted
+from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.deployments import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
@@ -105,7 +105,7 @@ def _rolled_out(
 ) -> ControlledChange:
     assert candidate.workload is not None
     before, begun = world.cluster, world.fork()
-    workload = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
+    workload = AppliedWorkload(candidate.pod, candidate.workload, candidate.object, growth.wanted)
     report, *others = (apply_workload(dealt, workload) for dealt in _deals(world, begun, deals))
     assert report is not None
     report = report.dealt([other for other in others if other is not None]) if others else report

@@ -61,7 +61,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
     world.assume(world.workloads.objects.gap(DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
-    for name in sorted(names, key=lambda each: (each.namespace, each.name)):
+    for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:

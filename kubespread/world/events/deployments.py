@@ -22,8 +22,8 @@ def name_of(workload: Deployment | ReplicaSet) -> WorkloadName:
 def reconcile(world: Store, name: WorkloadName) -> bool:
     """One pass of the Deployment controller; whether it wrote anything."""
     rollout = world.rollouts[name]
-    before = [_with_status(world, each) for each in rollout.replica_sets]
-    pods = [pod for each in before for pod in world.book.of(name_of(each))]
+    before = [_with_status(world, replica_set) for replica_set in rollout.replica_sets]
+    pods = [pod for replica_set in before for pod in world.book.of(name_of(replica_set))]
     after = controller_pass(rollout.deployment, before, pods, new_hash=rollout.new_hash, now=world.time)
     rollout.deployment, rollout.replica_sets = after.deployment, after.replica_sets
     if after.created is not None:
@@ -45,14 +45,17 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
     deployment = world.workloads.deployments.get(name)
     if deployment is None:
         deployment = Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
-    known = world.workloads.replica_sets
-    below = dict.fromkeys((*(each for each in known if world.workloads.above(each) == name), *world.owners_below(name)))
+    stored = world.workloads.replica_sets
+    below = dict.fromkeys(
+        (*(owner for owner in stored if world.workloads.above(owner) == name), *world.owners_below(name))
+    )
     own = [
-        known.get(each) or ReplicaSet(metadata=ObjectMeta(name=each.name, namespace=each.namespace)) for each in below
+        stored.get(owner) or ReplicaSet(metadata=ObjectMeta(name=owner.name, namespace=owner.namespace))
+        for owner in below
     ]
-    replica_sets = [sized(world, each) for each in own]
+    replica_sets = [sized(world, replica_set) for replica_set in own]
     if replica_sets and new_replica_set(deployment, replica_sets) is None:
-        most = max(replica_sets, key=lambda each: each.spec.replicas or 0)
+        most = max(replica_sets, key=lambda replica_set: replica_set.spec.replicas or 0)
         template = replace(most, spec=replace(most.spec, template=deployment.spec.template))
         replica_sets[replica_sets.index(most)] = template
     return Rollout(deployment, replica_sets)

@@ -54,12 +54,12 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods, as many at once as budgets let through; whether all went. What is refused is `Happenings.blocked`."""
-    left = _evict(world, pods)
-    for pod, answer in left:
+    blocked = _evict(world, pods)
+    for pod, answer in blocked:
         budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
-    return not left
+    return not blocked
 
 
 def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:

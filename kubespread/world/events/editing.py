@@ -81,7 +81,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
 
     A ReplicaSet's own number is changed too where its Deployment is not known.
     """
-    asked, below = name, world.owners_below(name)
+    scaled, below = name, world.owners_below(name)
     if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
         # The Deployment is known only by its ReplicaSet.
         name = below[0]
@@ -96,7 +96,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
     else:
         _note_no_change(world, name, replicas, world.owner(name).replicas)
         above = world.workloads.above(name)
-        if above != name and above != asked:
+        if above != name and above != scaled:
             world.happenings.note(f"{name.kind}/{name.name} is {above.kind}/{above.name}'s, which would set it back")
         world.resize(name, replicas)
     world.dirty[name] = None
@@ -110,27 +110,27 @@ def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int
 
 def rollout_of(world: World, name: WorkloadName) -> Rollout:
     """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for one that is not there."""
-    known = world.rollouts.get(name)
-    if known is None:
+    rollout = world.rollouts.get(name)
+    if rollout is None:
         if name not in world.workloads.deployments:
             raise not_found(world, name)
-        known = world.rollouts[name] = rollout_of_cluster(world, name)
-        if not known.replica_sets:
+        rollout = world.rollouts[name] = rollout_of_cluster(world, name)
+        if not rollout.replica_sets:
             # It never had a pod: its ReplicaSet is still to be made.
             made = world.surroundings.making(name, world.workloads.objects)
             world.add_missing(made.companions)
-            known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
-    return known
+            rollout.template, rollout.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
+    return rollout
 
 
 def not_found(world: World, name: WorkloadName) -> UsageError:
     """The error for a workload that is not in the cluster."""
-    known = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
-    known |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
-    alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
-    elsewhere = [each.namespace for each in alike if each.name == name.name]
-    here = [each.name for each in alike if each.namespace == name.namespace]
-    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
+    workloads = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
+    workloads |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
+    alike = [workload for workload in sorted(workloads, key=in_order) if workload.kind == name.kind]
+    elsewhere = [workload.namespace for workload in alike if workload.name == name.name]
+    in_namespace = [workload.name for workload in alike if workload.namespace == name.namespace]
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, in_namespace)
     kind = POD_CREATORS.get(name.kind)
     what = name.kind if kind is None else kind.resource
     return UsageError(f"{what} {quote(name.name)} not found in namespace {name.namespace}{hint}")

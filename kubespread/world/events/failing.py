@@ -50,11 +50,11 @@ def fail(world: World, names: Sequence[str]) -> None:
     """
     failed = {name: failed_node(_node(world, name)) for name in names}
     nodes = [failed.get(node.metadata.name, node) for node in world.living.nodes.objects]
-    found = zones(nodes)
-    stopped = stops_evictions(found)
+    zones_by_key = zones(nodes)
+    stopped = stops_evictions(zones_by_key)
     changed = dict(failed)
     for name, node in failed.items():
-        zone = found.get(zone_key(node.metadata.labels))
+        zone = zones_by_key.get(zone_key(node.metadata.labels))
         if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
             changed[name] = without_eviction_taints(node)
     if stopped:
@@ -72,7 +72,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
     world.change_pods((pod, unready_pod(pod, world.time)) for pod in pods)
     world.settle()
-    due = sorted(_due(world, lost, found).items())
+    due = sorted(_due(world, lost, zones_by_key).items())
     for seconds, keys in due:
         counts = Counter(world.book[key].spec.node_name for key in keys)
         world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
@@ -95,13 +95,13 @@ def restore(world: World, names: Sequence[str]) -> None:
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))
     world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], DELETED)
-    there = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
+    unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
     ready = states.running_since(world.timestamp, ready=True)
-    world.change_pods((pod, states.on_node(pod, pod.spec.node_name, ready)) for pod in there)
+    world.change_pods((pod, states.on_node(pod, pod.spec.node_name, ready)) for pod in unready)
     world.settle()
 
 
-def _due(world: World, nodes: Iterable[Node], found: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
+def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
     """Which pods are deleted how many seconds after the first node of each zone got its NoExecute taint.
 
     The others get theirs one after another, in the order of ``nodes``, at the rate of their zone.
@@ -110,7 +110,7 @@ def _due(world: World, nodes: Iterable[Node], found: Mapping[ZoneKey, Zone]) -> 
     tainted = Counter[ZoneKey]()
     for node in nodes:
         key = zone_key(node.metadata.labels)
-        rate = nodes_per_second(found[key], stopped=False) if key in found else NODES_PER_SECOND
+        rate = nodes_per_second(zones_by_key[key], stopped=False) if key in zones_by_key else NODES_PER_SECOND
         delay = tainted[key] / rate if rate else 0
         for pod in filter(is_active, world.book.on(node.metadata.name)):
             if (seconds := evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
@@ -125,15 +125,15 @@ def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]
     Who waits besides finds no more room by that, and is tried again at the end.
     """
     waiting: dict[WorkloadName | None, list[PodKey]] = {}
-    for each in world.waiting:
-        waiting.setdefault(world.book.owner_of(each.pod), []).append(key_of(each.pod))
+    for waiting_pod in world.waiting:
+        waiting.setdefault(world.book.owner_of(waiting_pod.pod), []).append(key_of(waiting_pod.pod))
     for keys in due:
         # Meanwhile a controller may have deleted some, and made others of the same names.
-        there = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
-        there = [pod for pod in there if pod.spec.node_name in nodes]
-        owners = {world.book.owner_of(pod) for pod in there}
+        pods = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
+        pods = [pod for pod in pods if pod.spec.node_name in nodes]
+        owners = {world.book.owner_of(pod) for pod in pods}
         seen = len(world.happenings.created)
-        world.delete(there, LOST)
+        world.delete(pods, LOST)
         has_acted = True
         while has_acted:
             has_acted = world.reconcile(BELOW)

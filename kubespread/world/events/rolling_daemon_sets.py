@@ -65,8 +65,8 @@ class _Revising:
         strategy = self.daemon_set.spec.update_strategy or UpdateStrategy()
         rolling, nodes = strategy.rolling_update or RollingUpdate(), self.replicas
         surge = scaled(rolling.max_surge or 0, nodes, round_up=True)
-        given = 1 if rolling.max_unavailable is None else rolling.max_unavailable
-        unavailable = scaled(given, nodes, round_up=True)
+        max_unavailable = 1 if rolling.max_unavailable is None else rolling.max_unavailable
+        unavailable = scaled(max_unavailable, nodes, round_up=True)
         return surge, 1 if surge == unavailable == 0 else unavailable
 
     @property
@@ -81,7 +81,7 @@ class _Revising:
         return pod.metadata.labels.get(REVISION_LABEL) == labels.get(REVISION_LABEL)
 
     @property
-    def wanted(self) -> RevisionPods:
+    def desired(self) -> RevisionPods:
         old, new = (sum(map(is_active, pods)) for pods in self.pods)
         return RevisionPods(old=old, new=new)
 
@@ -105,10 +105,10 @@ class _Revising:
 
     def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
         nodes = self.world.living.nodes
-        there = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
+        daemon_nodes = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
         astray = [
             pod
-            for name, node in there.items()
+            for name, node in daemon_nodes.items()
             if not should_continue(self.template, node)
             for pod in by_node[name]
             if is_active(pod)
@@ -139,7 +139,7 @@ class _Revising:
         doomed = [
             pod
             for pods in both
-            if any(self._is_new(each) and is_ready(each) for each in pods)
+            if any(self._is_new(pod) and is_ready(pod) for pod in pods)
             for pod in pods
             if not self._is_new(pod)
         ]

@@ -46,10 +46,10 @@ def roll_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutRepor
 
 
 def _rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
-    known = world.rollouts.get(name) or deployments.rollout_of_cluster(world, name)
-    world.rollouts[name] = Rollout(new.deployment, known.replica_sets, new.pod, new.new_hash)
+    rollout = world.rollouts.get(name) or deployments.rollout_of_cluster(world, name)
+    world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
     world.add_objects([new.deployment])
-    again = new_replica_set(new.deployment, known.replica_sets)
+    again = new_replica_set(new.deployment, rollout.replica_sets)
     if again is not None:
         # A template that the Deployment had before: its ReplicaSet is there already.
         world.owner(name_of(again)).template = owned_by(new.pod, again)
@@ -121,7 +121,7 @@ class _Revising:
         return [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
 
     @property
-    def wanted(self) -> RevisionPods:
+    def desired(self) -> RevisionPods:
         return RevisionPods(old=sum(map(replicas_of, self._old)), new=sum(map(replicas_of, self._new)))
 
     @property

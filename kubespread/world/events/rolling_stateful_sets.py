@@ -26,12 +26,12 @@ _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
 
 def roll_out(world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod) -> RolloutReport:
     """Give a StatefulSet another template, of which ``pod`` is an admitted pod, and let its controller work."""
-    known = stateful_sets.rollout_of(world, name)
+    rollout = stateful_sets.rollout_of(world, name)
     revision = pod.metadata.labels.get(REVISION_LABEL, "")
-    known.stateful_set = replace(stateful_set, status=known.stateful_set.status)
-    known.revisions = Revisions(known.revisions.current, revision)
-    known.templates[revision] = states.as_template(pod)
-    world.add_objects([known.stateful_set])
+    rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)
+    rollout.revisions = Revisions(rollout.revisions.current, revision)
+    rollout.templates[revision] = states.as_template(pod)
+    world.add_objects([rollout.stateful_set])
     way = Way(world, name, _Revising(world, name, revision))
     way.go()
     return way.report()
@@ -76,7 +76,7 @@ class _Revising:
         return old, new
 
     @property
-    def wanted(self) -> RevisionPods:
+    def desired(self) -> RevisionPods:
         old, new = (sum(map(is_active, pods)) for pods in self.pods)
         return RevisionPods(old=old, new=new)
 

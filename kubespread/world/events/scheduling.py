@@ -21,20 +21,20 @@ def schedule(world: Store, only: Collection[PodKey] | None = None) -> bool:
     placed = 0
     waiting = world.queue.in_order(only)
     while waiting:
-        left = [each for each in waiting if not _place(world, each)]
-        if len(left) == len(waiting):
+        unplaced = [pod for pod in waiting if not _place(world, pod)]
+        if len(unplaced) == len(waiting):
             break
-        placed += len(waiting) - len(left)
-        waiting = left
+        placed += len(waiting) - len(unplaced)
+        waiting = unplaced
     return placed > 0
 
 
 def _place(world: Store, waiting: Waiting) -> bool:
     break_tie = world.surroundings.chance.tiebreaker
-    found = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
-    if found is None:
+    chosen = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
+    if chosen is None:
         return False
-    applicant, choice = found
+    applicant, choice = chosen
     _bind(world, waiting, applicant, choice)
     return True
 
@@ -47,8 +47,8 @@ def _preempted_for(world: Store, waiting: Waiting) -> tuple[Applicant, Choice] |
     gone = len(happenings.gone)
     world.remove(candidate.victims, PREEMPTED)
     happenings.gone[gone:] = [
-        replace(each, made_room_for=waiting.pod, broken_budgets=broken[key_of(each.pod)])
-        for each in happenings.gone[gone:]
+        replace(gone_pod, made_room_for=waiting.pod, broken_budgets=broken[key_of(gone_pod.pod)])
+        for gone_pod in happenings.gone[gone:]
     ]
     return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
 
@@ -66,6 +66,6 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
 def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
     above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
     if owner != above and owner in stuck:
-        said = "its new pods are taken not to become ready, like those of their template in the snapshot"
-        world.happenings.note(f"{above.kind}/{above.name}: {said}")
+        note = "its new pods are taken not to become ready, like those of their template in the snapshot"
+        world.happenings.note(f"{above.kind}/{above.name}: {note}")
     return above not in stuck and owner not in stuck

@@ -47,17 +47,17 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
 
 def rollout_of(world: Store, name: WorkloadName) -> StatefulSetRollout:
     """What is known of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
-    known = world.stateful_sets.get(name)
-    if known is None:
+    rollout = world.stateful_sets.get(name)
+    if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
         pods = [*world.book.of(name), *world.owner(name).gone]
         running = {pod.metadata.labels.get(REVISION_LABEL, "") for pod in pods}
         update = stateful_set.status.update_revision or max(running, default="")
         current = stateful_set.status.current_revision or update
-        known = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
+        rollout = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
         for pod in pods:
-            _remember(known, name, pod)
-    return known
+            _remember(rollout, name, pod)
+    return rollout
 
 
 def replace_current(revisions: Revisions, current: str) -> Revisions:

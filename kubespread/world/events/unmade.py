@@ -43,8 +43,14 @@ def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Itera
 
 def _controllers(world: World) -> set[WorkloadName]:
     workloads, refused = world.workloads, world.api_server.refused
-    known = (workloads.replica_sets, workloads.replication_controllers, workloads.stateful_sets, world.owners, refused)
-    return {name for names in known for name in names}
+    sources = (
+        workloads.replica_sets,
+        workloads.replication_controllers,
+        workloads.stateful_sets,
+        world.owners,
+        refused,
+    )
+    return {name for names in sources for name in names}
 
 
 def _replicas(world: World, name: WorkloadName) -> int:
@@ -67,10 +73,10 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     tried = {ordinal_of(pod, name.name) for pod, _ in refused.pods} if refused is not None else set()
     if refused is not None and (count := len(tried.intersection(missing))):
         yield Unmade(name, count, refused.message, is_refused=True)
-    if left := [ordinal for ordinal in missing if ordinal not in tried]:
+    if untried := [ordinal for ordinal in missing if ordinal not in tried]:
         # The first that is not up holds back all others, but in a Parallel one.
-        among = None if is_one_by_one(world, name) else left
-        yield Unmade(name, len(left), what_is_not_up(world, name, among) or _NOT_YET, is_refused=False)
+        among = None if is_one_by_one(world, name) else untried
+        yield Unmade(name, len(untried), what_is_not_up(world, name, among) or _NOT_YET, is_refused=False)
 
 
 def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:

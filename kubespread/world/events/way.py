@@ -55,8 +55,8 @@ class Revising(Protocol):
         """Of the old revisions and of the new one, terminating ones too."""
 
     @property
-    def wanted(self) -> RevisionPods:
-        """How many of each are to be."""
+    def desired(self) -> RevisionPods:
+        """How many pods of each revision are desired."""
 
     @property
     def kept(self) -> int:
@@ -118,7 +118,7 @@ class Way:
     @property
     def _state(self) -> tuple[RevisionPods, RevisionPods]:
         old, new = self._active
-        return self.revising.wanted, RevisionPods(old=len(old), new=len(new))
+        return self.revising.desired, RevisionPods(old=len(old), new=len(new))
 
     def _note_pass(self) -> None:
         old, new = self._active
@@ -131,7 +131,7 @@ class Way:
         self.passes.append(
             RolloutPass(
                 number=len(self.passes) + 1,
-                wanted=self.revising.wanted,
+                wanted=self.revising.desired,
                 running=RevisionPods(old=_running(old), new=_running(new)),
                 ready=RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
@@ -144,7 +144,7 @@ class Way:
         old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in self._active)
         now = {name: NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
         emptied = (NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
-        changed = [each for each in now.values() if self._on_nodes.get(each.name) != each]
+        changed = [on_node for on_node in now.values() if self._on_nodes.get(on_node.name) != on_node]
         self._on_nodes = now
         return tuple(sorted((*changed, *emptied), key=lambda node: node.name))
 
@@ -164,8 +164,8 @@ class Way:
         surge, unavailable = revising.limits
         old, new = self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
-        waiting = [each for each in self.world.waiting if key_of(each.pod) in unplaced]
-        refused = [each for each in unmade(self.world) if each.is_refused and self._is_below(each.owner)]
+        waiting = [waiting_pod for waiting_pod in self.world.waiting if key_of(waiting_pod.pod) in unplaced]
+        refused = [missing for missing in unmade(self.world) if missing.is_refused and self._is_below(missing.owner)]
         is_revised = len(old) == revising.kept and len(new) == revising.replicas - revising.kept
         complete = is_revised and _ready([*old, *new]) == revising.replicas
         return RolloutReport(
@@ -178,7 +178,7 @@ class Way:
             complete=complete,
             wedged_on=None if complete else self._why_wedged(new, waiting, refused),
             pending=len(waiting),
-            not_created=sum(each.count for each in refused),
+            not_created=sum(missing.count for missing in refused),
             kept=revising.kept,
             fewest_ready=self.fewest_ready,
             worst_skew=tuple(self.worst.values()),

@@ -50,7 +50,7 @@ class World(Store):
     def reconcile(self, kinds: frozenset[str]) -> bool:
         """One pass over the dirty objects of these kinds, else over those that may try again; whether any acted."""
         kind_of = self.controlled_as
-        dirty = sorted((each for each in self.dirty if kind_of(each) in kinds), key=in_order)
+        dirty = sorted((name for name in self.dirty if kind_of(name) in kinds), key=in_order)
         return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:

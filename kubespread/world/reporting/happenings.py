@@ -42,15 +42,15 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     deployment = world.workloads.deployments.get(workload)
     if deployment is not None and deployment.spec.replicas is not None:
         return deployment.spec.replicas
-    below, known = world.owners_below(workload), world.workloads.replica_sets
-    noted = (known[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in known)
+    below, replica_sets = world.owners_below(workload), world.workloads.replica_sets
+    noted = (replica_sets[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in replica_sets)
     stated = [number for text in noted if text is not None and (number := parse_int64(text)) is not None]
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
 def happened(world: World, before: Cluster) -> Happened:
     """What happened in ``world`` since its step began, when it was ``before``."""
-    happenings, found = world.happenings, list(unmade(world))
+    happenings, missing = world.happenings, list(unmade(world))
     were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
     closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
     return Happened(
@@ -65,18 +65,18 @@ def happened(world: World, before: Cluster) -> Happened:
         placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed),
         blocked=tuple(
             BlockedPod(
-                pod=NamespacedName.of(each.pod),
-                node=each.pod.spec.node_name,
-                budget=each.budget,
-                message=each.message,
-                cause=each.cause,
+                pod=NamespacedName.of(eviction.pod),
+                node=eviction.pod.spec.node_name,
+                budget=eviction.budget,
+                message=eviction.message,
+                cause=eviction.cause,
             )
-            for each in happenings.blocked
+            for eviction in happenings.blocked
         ),
         pending=tuple(pending_pods(world, world.waiting)),
-        not_created=tuple(unmade_pods(world, (each for each in found if each.is_refused))),
-        not_made_yet=tuple(unmade_pods(world, (each for each in found if not each.is_refused))),
-        workloads=tuple(_touched(world, before, happenings, found)),
+        not_created=tuple(unmade_pods(world, (row for row in missing if row.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (row for row in missing if not row.is_refused))),
+        workloads=tuple(_touched(world, before, happenings, missing)),
         evictions=tuple(node_evictions(happenings)),
         notes=tuple(happenings.notes),
     )
@@ -106,14 +106,14 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
 
 def gone_pods(gone: Iterable[Gone]) -> Iterator[GonePod]:
     """The same, as a report has them."""
-    for each in gone:
+    for gone_pod in gone:
         yield GonePod(
-            pod=NamespacedName.of(each.pod),
-            node=each.pod.spec.node_name or None,
-            why=each.why,
-            lost_for_good=each.is_lost_for_good,
-            made_room_for=None if each.made_room_for is None else NamespacedName.of(each.made_room_for),
-            broken_budgets=each.broken_budgets,
+            pod=NamespacedName.of(gone_pod.pod),
+            node=gone_pod.pod.spec.node_name or None,
+            why=gone_pod.why,
+            lost_for_good=gone_pod.is_lost_for_good,
+            made_room_for=None if gone_pod.made_room_for is None else NamespacedName.of(gone_pod.made_room_for),
+            broken_budgets=gone_pod.broken_budgets,
         )
 
 
@@ -129,42 +129,45 @@ def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPo
     """Pods that wait, those of one workload that hear the same together, by workload."""
     groups: dict[tuple[WorkloadName, str], list[NamespacedName]] = {}
     messages: dict[int, str] = {}
-    for each in waiting:
+    for waiting_pod in waiting:
         # Pods of one template all hear the same.
-        template = id(each.template)
+        template = id(waiting_pod.template)
         if template not in messages:
-            messages[template] = world.message(each)
-        groups.setdefault((workload_of(world, each.pod), messages[template]), []).append(NamespacedName.of(each.pod))
+            messages[template] = world.message(waiting_pod)
+        groups.setdefault((workload_of(world, waiting_pod.pod), messages[template]), []).append(
+            NamespacedName.of(waiting_pod.pod)
+        )
     for (workload, message), pods in sorted(groups.items(), key=lambda group: (in_order(group[0][0]), group[0][1])):
         yield PendingPods(workload=workload, pods=tuple(pods), message=message)
 
 
-def unmade_pods(world: World, found: Iterable[Unmade]) -> Iterator[UnmadePods]:
+def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[UnmadePods]:
     """Pods that do not exist though they are to, those of one workload together."""
-    for workload, each in sorted(_by_workload(world, found).items(), key=lambda group: in_order(group[0])):
-        count = sum(pods.count for pods in each)
-        yield UnmadePods(workload=workload, count=count, message=each[0].message)
+    for workload, rows in sorted(_by_workload(world, missing).items(), key=lambda group: in_order(group[0])):
+        count = sum(pods.count for pods in rows)
+        yield UnmadePods(workload=workload, count=count, message=rows[0].message)
 
 
-def _by_workload(world: World, found: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
+def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
     groups: dict[WorkloadName, list[Unmade]] = {}
-    for each in found:
-        groups.setdefault(world.workloads.above(each.owner, world.book.of(each.owner)), []).append(each)
+    for row in missing:
+        groups.setdefault(world.workloads.above(row.owner, world.book.of(row.owner)), []).append(row)
     return groups
 
 
 def _touched(
-    world: World, before: Cluster, happenings: Happenings, found: Sequence[Unmade]
+    world: World, before: Cluster, happenings: Happenings, missing: Sequence[Unmade]
 ) -> Iterator[TouchedWorkload]:
     moved = [(gone.pod for gone in happenings.gone), happenings.created, happenings.placed]
     gone, created, placed, waiting = (
-        [(workload_of(world, pod), pod) for pod in pods] for pods in (*moved, (each.pod for each in world.waiting))
+        [(workload_of(world, pod), pod) for pod in pods]
+        for pods in (*moved, (waiting_pod.pod for waiting_pod in world.waiting))
     )
-    lacking = _by_workload(world, found)
-    like = {workload: pod for workload, each in lacking.items() if (pod := _alike(world, each[0].owner)) is not None}
+    lacking = _by_workload(world, missing)
+    like = {workload: pod for workload, rows in lacking.items() if (pod := _alike(world, rows[0].owner)) is not None}
     # The last one speaks for the workload: its template is the newest.
     pods = {**like, **dict([*gone, *placed, *waiting])}
-    counts = [Counter(workload for workload, _ in each) for each in (gone, created, placed)]
+    counts = [Counter(workload for workload, _ in pairs) for pairs in (gone, created, placed)]
     for workload in sorted(pods, key=in_order):
         if workload.kind not in ("Pod", "DaemonSet"):
             row = _workload(world, before, workload, pods[workload], lacking.get(workload, ()))
@@ -173,17 +176,17 @@ def _touched(
 
 def _alike(world: World, owner: WorkloadName) -> Pod | None:
     """A pod like those that ``owner`` is to have."""
-    refused, known = world.api_server.refused.get(owner), world.owners.get(owner)
+    refused, current = world.api_server.refused.get(owner), world.owners.get(owner)
     if refused is not None:
         return refused.pods[0][0]
-    return next(iter(world.book.of(owner)), known.template if known is not None else None)
+    return next(iter(world.book.of(owner)), current.template if current is not None else None)
 
 
 def _workload(
-    world: World, before: Cluster, workload: WorkloadName, pod: Pod, found: Sequence[Unmade]
+    world: World, before: Cluster, workload: WorkloadName, pod: Pod, missing: Sequence[Unmade]
 ) -> TouchedWorkload:
-    owners = dict.fromkeys([*world.owners_below(workload), *(each.owner for each in found)])
-    own = [each for owner in owners for each in world.book.of(owner) if is_active(each)]
+    owners = dict.fromkeys([*world.owners_below(workload), *(row.owner for row in missing)])
+    own = [pod for owner in owners for pod in world.book.of(owner) if is_active(pod)]
     scheduler_of = world.surroundings.scheduler_of
     after = constraints_on(world.cluster, pod, scheduler_of)
     was = constraints_on(before, pod, scheduler_of)
@@ -195,9 +198,9 @@ def _workload(
         workload=workload,
         replicas=desired_replicas(world, workload),
         ready=sum(map(is_ready, own)),
-        pending=sum(not each.spec.node_name for each in own),
-        not_created=sum(each.count for each in found if each.is_refused),
-        not_made_yet=sum(each.count for each in found if not each.is_refused),
+        pending=sum(not pod.spec.node_name for pod in own),
+        not_created=sum(row.count for row in missing if row.is_refused),
+        not_made_yet=sum(row.count for row in missing if not row.is_refused),
         skew=tuple(
             SkewChange(
                 topology_key=now.topology_key,
@@ -220,7 +223,7 @@ class AskedWorkloads:
 
     def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool]) -> None:
         self._world, self._is_asked = world, is_asked
-        self._known: dict[WorkloadName, WorkloadName | None] = {}
+        self._counted: dict[WorkloadName, WorkloadName | None] = {}
 
     def of(self, pod: Pod) -> WorkloadName | None:
         """What the pod counts for, the pod itself where nothing controls it; None where it does not count."""
@@ -228,9 +231,9 @@ class AskedWorkloads:
         if owner is None:
             return self._counting(workload_of(self._world, pod))
         # Asked once a controller: clusters have many more pods.
-        if owner not in self._known:
-            self._known[owner] = self._counting(self._world.workloads.above(owner, [pod]))
-        return self._known[owner]
+        if owner not in self._counted:
+            self._counted[owner] = self._counting(self._world.workloads.above(owner, [pod]))
+        return self._counted[owner]
 
     def _counting(self, workload: WorkloadName) -> WorkloadName | None:
         return workload if workload.kind not in GO_WITH_THEIR_NODES and self._is_asked(workload) else None

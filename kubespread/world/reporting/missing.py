@@ -20,7 +20,7 @@ from kubespread.world.store.waiting import Waiting
 
 def settled(world: World) -> frozenset[PodKey]:
     """Let a world settle before anything happens in it. The pods that waited until then, and have a node by now."""
-    waited = [key_of(each.pod) for each in world.waiting]
+    waited = [key_of(waiting_pod.pod) for waiting_pod in world.waiting]
     world.settle()
     return frozenset(key for key in waited if key in world.book and world.book[key].spec.node_name)
 
@@ -31,25 +31,25 @@ class Missing:
     def __init__(self, world: World, waited: Collection[PodKey] = ()) -> None:
         """``waited`` are pods that have a node only since the world settled: to lose it is to wait as they did."""
         self._waited = {key: workload_of(world, world.book[key]) for key in waited if key in world.book}
-        self._waiting = {key_of(each.pod): workload_of(world, each.pod) for each in world.waiting}
-        self._unmade = Counter({(each.owner, each.is_refused): each.count for each in unmade(world)})
+        self._waiting = {key_of(waiting_pod.pod): workload_of(world, waiting_pod.pod) for waiting_pod in world.waiting}
+        self._unmade = Counter({(row.owner, row.is_refused): row.count for row in unmade(world)})
 
     def newly_waiting(self, world: World) -> list[Waiting]:
         """Pods that wait now, of each workload as many as it has more of than before."""
-        waiting = {key_of(each.pod): each for each in world.waiting}
-        new = [each for key, each in waiting.items() if key not in self._waiting]
+        waiting = {key_of(waiting_pod.pod): waiting_pod for waiting_pod in world.waiting}
+        new = [waiting_pod for key, waiting_pod in waiting.items() if key not in self._waiting]
         if not new:
             return []
         # Each that waited and does not any more has left its place in the queue to another of its workload.
         relieved = Counter(workload for key, workload in self._waiting.items() if key not in waiting)
         relieved.update(workload for key, workload in self._waited.items() if not _runs(world, key))
         charged: list[Waiting] = []
-        for each in new:
-            workload = workload_of(world, each.pod)
+        for waiting_pod in new:
+            workload = workload_of(world, waiting_pod.pod)
             if relieved[workload]:
                 relieved[workload] -= 1
             else:
-                charged.append(each)
+                charged.append(waiting_pod)
         return charged
 
     def has_more(self, world: World) -> bool:
@@ -61,9 +61,9 @@ class Missing:
         before. Asked of those that lost pods: others are as they were.
         """
         lost = (world.book.owner_of(gone.pod) for gone in world.happenings.gone)
-        for each in unmade(world, {owner for owner in lost if owner is not None}):
-            if (more := each.count - self._unmade[each.owner, each.is_refused]) > 0:
-                yield replace(each, count=more)
+        for row in unmade(world, {owner for owner in lost if owner is not None}):
+            if (more := row.count - self._unmade[row.owner, row.is_refused]) > 0:
+                yield replace(row, count=more)
 
 
 def _runs(world: World, key: PodKey) -> bool:

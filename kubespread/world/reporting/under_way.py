@@ -37,8 +37,10 @@ def resume(world: World) -> None:
         world.rollouts[name] = rollout
         world.dirty[name] = None
         unready = [pod for pod in _pods(world, rollout) if pod.spec.node_name and is_active(pod) and not is_ready(pod)]
-        said = f", {count_of(len(unready), 'pod')} of it not ready, and taken to stay so" if unready else ""
-        world.happenings.note(f"{name.kind}/{name.name}: its rollout is under way in the snapshot and goes on{said}")
+        unready_note = f", {count_of(len(unready), 'pod')} of it not ready, and taken to stay so" if unready else ""
+        world.happenings.note(
+            f"{name.kind}/{name.name}: its rollout is under way in the snapshot and goes on{unready_note}"
+        )
     world.dirty.update(dict.fromkeys(_stateful_sets(world)))
     for name in sorted(world.workloads.jobs, key=in_order):
         bring_to_number(world, name)
@@ -74,11 +76,11 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     for name, replica_set in world.workloads.replica_sets.items():
         below.setdefault(world.workloads.above(name), []).append(replica_set)
     for name, deployment in world.workloads.deployments.items():
-        own = [sized(world, each) for each in below.get(name, ())]
+        own = [sized(world, replica_set) for replica_set in below.get(name, ())]
         new = new_replica_set(deployment, own)
         if deployment.spec.paused or new is None:
             continue
-        others = [each for each in own if each is not new]
+        others = [replica_set for replica_set in own if replica_set is not new]
         if any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):
             yield name, rollout_of_cluster(world, name)
 

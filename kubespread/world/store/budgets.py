@@ -69,8 +69,8 @@ class Budgets:
             self._stale.add(place)
             budget = self._budgets[place]
             if pod.metadata.name in (waited := budget.status.disrupted_pods):
-                left = {name: since for name, since in waited.items() if name != pod.metadata.name}
-                self._budgets[place] = replace(budget, status=replace(budget.status, disrupted_pods=left))
+                disrupted = {name: since for name, since in waited.items() if name != pod.metadata.name}
+                self._budgets[place] = replace(budget, status=replace(budget.status, disrupted_pods=disrupted))
 
     def evict(self, pod: Pod, now: datetime) -> Eviction:
         """Ask the API server to evict ``pod``; a budget that lets it through is charged."""

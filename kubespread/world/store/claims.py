@@ -67,8 +67,10 @@ def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
 
 def to_create(claims: Iterable[PersistentVolumeClaim], storage: StorageIndex) -> list[PersistentVolumeClaim]:
     """Those of ``claims`` that come into being: one that is there stays, unless it was some former pod's own."""
-    known = ((claim, storage.claims.get(key_of(claim))) for claim in claims)
-    return [claim for claim, there in known if there is None or (is_made_for_pod(claim) and is_made_for_pod(there))]
+    stored = ((claim, storage.claims.get(key_of(claim))) for claim in claims)
+    return [
+        claim for claim, current in stored if current is None or (is_made_for_pod(claim) and is_made_for_pod(current))
+    ]
 
 
 def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:

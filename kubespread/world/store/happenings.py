@@ -78,4 +78,4 @@ class Happenings:
         self.notes[text] = names_edit
 
     def lost_for_good(self) -> Iterator[Gone]:
-        return (each for each in self.gone if each.is_lost_for_good)
+        return (pod for pod in self.gone if pod.is_lost_for_good)

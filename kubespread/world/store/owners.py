@@ -84,8 +84,8 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
     if kind is None:
         return
     if objects.knows(kind):
-        said = f"{name.kind}/{name.name} is not in the cluster, or does not say how many pods it is to have"
-        yield f"{said}: as many as it has"
+        subject = f"{name.kind}/{name.name} is not in the cluster, or does not say how many pods it is to have"
+        yield f"{subject}: as many as it has"
     else:
         yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
 
@@ -149,7 +149,7 @@ class Workloads:
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
         for obj in objects:
-            if all(_key(each) != _key(obj) for each in self.objects.of(type(obj))):
+            if all(_key(stored) != _key(obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
@@ -188,10 +188,10 @@ class Families:
                 if name not in self._above:
                     above = self._above[name] = workloads.above(name, book.of(name))
                     self._below.setdefault(above, []).append(name)
-        found = self._below.get(workload)
-        if found is None:
+        owners = self._below.get(workload)
+        if owners is None:
             return [] if workload.kind == "Deployment" else [workload]
-        return sorted(found, key=in_order)
+        return sorted(owners, key=in_order)
 
     def fork(self) -> Families:
         other = Families()
@@ -208,7 +208,7 @@ class Adopters:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._objects = objects
-        self._known: dict[tuple[str, int, str], tuple[Mapping[str, str], WorkloadName | None]] = {}
+        self._adopters: dict[tuple[str, int, str], tuple[Mapping[str, str], WorkloadName | None]] = {}
         """With the labels themselves: as long as they are kept no others have their id."""
 
     def __call__(self, pod: Pod) -> WorkloadName | None:
@@ -216,34 +216,38 @@ class Adopters:
         # Pods of one template share their labels.
         ordinal = meta.name if self._objects.of(StatefulSet) else ""
         key = meta.namespace, id(meta.labels), ordinal
-        if key not in self._known:
-            found = (
+        if key not in self._adopters:
+            names = (
                 name for name, selector in self._selectors.get(meta.namespace, ()) if selector.matches(meta.labels)
             )
             adopter = next(
-                (name for name in found if name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None), None
+                (name for name in names if name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None), None
             )
-            self._known[key] = meta.labels, adopter
-        return self._known[key][1]
+            self._adopters[key] = meta.labels, adopter
+        return self._adopters[key][1]
 
     @cached_property
     def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
-        objects, found = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
+        objects, by_namespace = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
         adopting: Sequence[ReplicaSet | ReplicationController | StatefulSet] = (
             *objects.of(ReplicaSet),
             *objects.of(ReplicationController),
             *objects.of(StatefulSet),
         )
         for obj in adopting:
-            given = obj.spec.selector
+            label_selector = obj.spec.selector
             try:
-                selector = from_label_selector(given) if isinstance(given, LabelSelector) else from_map(given or {})
+                selector = (
+                    from_label_selector(label_selector)
+                    if isinstance(label_selector, LabelSelector)
+                    else from_map(label_selector or {})
+                )
             except SelectorError:
                 continue
             if not selector.is_empty and not selector.nothing:
                 name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
-                found.setdefault(name.namespace, []).append((name, selector))
-        return found
+                by_namespace.setdefault(name.namespace, []).append((name, selector))
+        return by_namespace
 
 
 def _key(obj: ApiObject) -> tuple[str, str]:

@@ -43,9 +43,9 @@ class PodBook:
     def owner_of(self, pod: Pod) -> WorkloadName | None:
         """What controls the pod directly: a ReplicaSet, not the Deployment above it."""
         references = pod.metadata.owner_references
-        known = self._owners.get((pod.metadata.namespace, id(references)))
-        if known is not None:
-            return known[1]
+        cached = self._owners.get((pod.metadata.namespace, id(references)))
+        if cached is not None:
+            return cached[1]
         owner = controller_of(pod)
         if owner is None:
             return self._adopter(pod)

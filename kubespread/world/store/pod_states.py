@@ -48,17 +48,17 @@ def as_template(pod: Pod) -> Pod:
     return Pod(metadata=metadata, spec=replace(pod.spec, node_name=""), status=PENDING)
 
 
-def alike(template: Pod, known: Pod | None) -> Pod:
+def alike(template: Pod, earlier: Pod | None) -> Pod:
     """``known`` where it is the same as ``template`` but for the name: of one template nothing is asked twice."""
-    if known is None or template.status != known.status or template.spec != known.spec:
+    if earlier is None or template.status != earlier.status or template.spec != earlier.spec:
         return template
-    meta, other = template.metadata, known.metadata
+    meta, other = template.metadata, earlier.metadata
     is_same = (meta.namespace, meta.labels, meta.owner_references) == (
         other.namespace,
         other.labels,
         other.owner_references,
     )
-    return known if is_same else template
+    return earlier if is_same else template
 
 
 def copy_of(template: Pod, name: str, time: str) -> Pod:

@@ -21,7 +21,7 @@ def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> lis
     """The constraints in force for ``pod``, with what they count on ``cluster``; nothing but their plugin is asked."""
     scheduled = scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
-    plugin = next((each for each in plugins if isinstance(each, PodTopologySpread)), None)
+    plugin = next((candidate for candidate in plugins if isinstance(candidate, PodTopologySpread)), None)
     if plugin is None:
         return []
     try:

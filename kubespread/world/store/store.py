@@ -147,8 +147,8 @@ class Store:
 
     def owner(self, name: WorkloadName) -> Owner:
         """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
-        known = self.owners.get(name)
-        if known is None:
+        record = self.owners.get(name)
+        if record is None:
             pods = self.book.of(name)
             active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
@@ -156,8 +156,8 @@ class Store:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
             template = states.as_template(active[0]) if active else None
-            known = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
-        return known
+            record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
+        return record
 
     def assume(self, assumptions: Iterable[str]) -> None:
         """Something is taken for granted from now on, here and wherever this world came from or is forked to."""
@@ -279,10 +279,10 @@ class Store:
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
         if owner is None or not self.makes_others(owner):
             return
-        known = self.owner(owner)
-        known.template = known.template or states.as_template(pod)
+        record = self.owner(owner)
+        record.template = record.template or states.as_template(pod)
         if is_missed:
-            known.gone.append(pod)
+            record.gone.append(pod)
         self._touch(owner)
 
     def _touch(self, owner: WorkloadName | None) -> None:
@@ -367,9 +367,9 @@ class Store:
         if not pod.status.nominated_node_name:
             return
         cluster = self.cluster
-        if any(key_of(each) == key_of(pod) for each in cluster.nominated):
+        if any(key_of(nominee) == key_of(pod) for nominee in cluster.nominated):
             after = cluster.after(Change())
-            after.nominated = tuple(each for each in cluster.nominated if key_of(each) != key_of(pod))
+            after.nominated = tuple(nominee for nominee in cluster.nominated if key_of(nominee) != key_of(pod))
             self._use(after)
 
     @property
@@ -382,17 +382,17 @@ class Store:
         return self.queue.message(waiting, self.living)
 
 
-def with_objects(known: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
+def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
     """The objects that are known, and ``objects`` in place of their namesakes."""
     for obj in objects:
         cls, meta = type(obj), obj.metadata
         others = (
-            each
-            for each in known.of(cls)
-            if (each.metadata.namespace, each.metadata.name) != (meta.namespace, meta.name)
+            other
+            for other in stored.of(cls)
+            if (other.metadata.namespace, other.metadata.name) != (meta.namespace, meta.name)
         )
-        known = known.with_all(cls, (*others, obj))
-    return known
+        stored = stored.with_all(cls, (*others, obj))
+    return stored
 
 
 def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:

@@ -82,8 +82,8 @@ class Queue:
     def in_order(self, only: Iterable[PodKey] | None = None) -> list[Waiting]:
         """Who is tried first, second, ..., or only some of them; pods behind a scheduling gate are not."""
         among = self.waiting.values() if only is None else (self.waiting[key] for key in only if key in self.waiting)
-        ready = [each for each in among if not each.pod.spec.scheduling_gates]
-        return sorted(ready, key=lambda each: -priority_of(each.pod))
+        ready = [pod for pod in among if not pod.pod.spec.scheduling_gates]
+        return sorted(ready, key=lambda pod: -priority_of(pod.pod))
 
     def choose(
         self, waiting: Waiting, living: LivingCluster, break_tie: Tiebreaker = first_in_heap
@@ -161,17 +161,17 @@ class Queue:
 
     def _applicant(self, waiting: Waiting, living: LivingCluster) -> Applicant | None:
         template = id(waiting.template)
-        known = self._applicants.pop(template, None)
-        if known is None:
+        cached = self._applicants.pop(template, None)
+        if cached is None:
             scheduled = self._scheduler_of(waiting.pod)
             if scheduled is None:
                 return None
-            known = Applicant(living, waiting.template, scheduled[1])
+            cached = Applicant(living, waiting.template, scheduled[1])
         if len(self._applicants) * len(living.nodes) >= _MAX_COLUMN_CELLS:
             # Whoever was asked the longest ago; asked again it starts anew.
             oldest = next(iter(self._applicants))
             del self._applicants[oldest]
             self._stuck.discard(oldest)
             self._helpless.pop(oldest, None)
-        self._applicants[template] = known
-        return known
+        self._applicants[template] = cached
+        return cached

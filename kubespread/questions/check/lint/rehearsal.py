@@ -24,7 +24,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.world.events.applying import apply_workload
-from kubespread.world.events.creating import Wanted
+from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.world import World
 from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import Made
@@ -93,14 +93,14 @@ def stall_at_once(
     return None if message is None else Stall(surge, message)
 
 
-def _revision(deployment: Deployment, pod: Pod, revision: str) -> Wanted:
+def _revision(deployment: Deployment, pod: Pod, revision: str) -> AppliedWorkload:
     meta, template = deployment.metadata, deployment.spec.template
     assert template is not None
     annotated = replace(template.metadata, annotations={**template.metadata.annotations, TEMPLATE_HASH: revision})
     spec = replace(deployment.spec, template=replace(template, metadata=annotated), paused=False)
     name = WorkloadName("Deployment", pod.metadata.namespace, meta.name)
     own = replace(deployment, metadata=replace(meta, namespace=pod.metadata.namespace), spec=spec)
-    return Wanted(_pod_of(pod, revision), name, own, deployment.spec.replicas)
+    return AppliedWorkload(_pod_of(pod, revision), name, own, deployment.spec.replicas)
 
 
 def _pod_of(pod: Pod, revision: str) -> Pod:
