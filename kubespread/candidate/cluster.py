@@ -41,13 +41,13 @@ class NotInClusterError(UsageError):
     """A workload or a pod that is named is not in the cluster."""
 
 
-def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     """The candidate that ``asked`` names. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
     """
-    kind, name = asked.kind, asked.name
-    namespace = asked.namespace or surroundings.namespace or surroundings.context_namespace
+    kind, name = reference.kind, reference.name
+    namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
         return from_stored_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):

@@ -88,22 +88,22 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     builder = SnapshotBuilder()
     for obj in brought:
         builder.add(obj)
-    added, known = builder.build(), snapshot.objects
-    applied = {cls: _over(known.of(cls), objects) for cls, objects in added.objects.by_type.items()}
-    unknown = {type(obj).__name__ for obj in brought if not known.knows(type(obj))}
-    objects = replace(known, by_type={**known.by_type, **applied}, partly_known=known.partly_known | unknown)
-    before = {id(claim) for claim in known.of(PersistentVolumeClaim)}
+    added, stored = builder.build(), snapshot.objects
+    applied = {cls: _over(stored.of(cls), objects) for cls, objects in added.objects.by_type.items()}
+    unknown = {type(obj).__name__ for obj in brought if not stored.knows(type(obj))}
+    objects = replace(stored, by_type={**stored.by_type, **applied}, partly_known=stored.partly_known | unknown)
+    before = {id(claim) for claim in stored.of(PersistentVolumeClaim)}
     for claim in objects.of(PersistentVolumeClaim):
         if id(claim) not in before:
             default_storage_class(claim, objects.of(StorageClass))
     return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=objects)
 
 
-def _over(known: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
+def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
     """As if ``added`` were applied: what is there already keeps its status, or stays as it is."""
     if not added:
-        return known
-    by_name = {_key(obj): obj for obj in known}
+        return own
+    by_name = {_key(obj): obj for obj in own}
     for obj in added:
         stored = by_name.get(_key(obj))
         if stored is not None:
@@ -121,13 +121,13 @@ def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) ->
         own = [obj for obj in companions if isinstance(obj, cls)]
         objects = objects.with_all(cls, _newest(own, objects.of(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
-    known = objects.of(PersistentVolumeClaim)
-    return objects.with_all(PersistentVolumeClaim, (*known, *_claims_to_come(objects, claims)))
+    stored = objects.of(PersistentVolumeClaim)
+    return objects.with_all(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
 
 
-def _newest(added: Sequence[T], known: Sequence[T]) -> tuple[T, ...]:
+def _newest(added: Sequence[T], stored: Sequence[T]) -> tuple[T, ...]:
     by_name: dict[tuple[str, str], T] = {}
-    for obj in (*reversed(added), *known):
+    for obj in (*reversed(added), *stored):
         by_name.setdefault(_key(obj), obj)
     return tuple(by_name.values())
 
@@ -136,10 +136,10 @@ def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
     """Claims that would be made for a new pod and are not there yet."""
-    known = set(map(_key, objects.of(PersistentVolumeClaim)))
-    for claim in admitted_claims((claim for claim in claims if _key(claim) not in known), objects):
-        if _key(claim) not in known:
-            known.add(_key(claim))
+    stored = set(map(_key, objects.of(PersistentVolumeClaim)))
+    for claim in admitted_claims((claim for claim in claims if _key(claim) not in stored), objects):
+        if _key(claim) not in stored:
+            stored.add(_key(claim))
             yield claim
 
 

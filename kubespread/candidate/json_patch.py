@@ -48,11 +48,11 @@ def _differences(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Op
             else:
                 yield from _differences(old[key], new[key], (*path, key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) <= len(new):
-        for place, each in enumerate(new):
+        for place, item in enumerate(new):
             if place < len(old):
-                yield from _differences(old[place], each, (*path, place))
+                yield from _differences(old[place], item, (*path, place))
             else:
-                yield Operation((*path, place), each)
+                yield Operation((*path, place), item)
     elif old != new:
         yield Operation(path, new)
 
@@ -63,10 +63,10 @@ def text_diff(file: str, text: bytes, item: KubernetesObject, changed: Sequence[
         lines = text.decode().splitlines(keepends=True)
     except UnicodeDecodeError:
         return None
-    before, known = list(lines), FieldLines(text)
+    before, field_lines = list(lines), FieldLines(text)
     edits: list[tuple[int, int, list[str]]] = []
     for operation in changed:
-        edit = _edit(operation, item, before, known)
+        edit = _edit(operation, item, before, field_lines)
         if edit is None:
             return None
         edits.append(edit)
@@ -77,11 +77,11 @@ def text_diff(file: str, text: bytes, item: KubernetesObject, changed: Sequence[
 
 
 def _edit(
-    operation: Operation, item: KubernetesObject, lines: Sequence[str], known: FieldLines
+    operation: Operation, item: KubernetesObject, lines: Sequence[str], field_lines: FieldLines
 ) -> tuple[int, int, list[str]] | None:
     """The line where something changes, how many lines go there and which come."""
     parent, name = operation.path[:-1], operation.path[-1]
-    place = _place(known, item, operation.path)
+    place = _place(field_lines, item, operation.path)
     if isinstance(name, int):
         # One more of a list that is there: behind its last one nobody can tell where that ends.
         return None
@@ -91,7 +91,7 @@ def _edit(
         if scalar is None or lines[place].lstrip().startswith("- "):
             return None if scalar is None or operation.removes else (place, 1, [_replaced(scalar, operation)])
         return place, 1, [] if operation.removes else [_replaced(scalar, operation)]
-    sibling = _place(known, item, parent)
+    sibling = _place(field_lines, item, parent)
     if sibling is None:
         return None
     return _insertion(operation, sibling, lines)
@@ -101,12 +101,12 @@ def _replaced(scalar: re.Match[str], operation: Operation) -> str:
     return f"{scalar['before']}{to_yaml(operation.value).removesuffix('...' + chr(10)).strip()}{scalar['after']}\n"
 
 
-def _insertion(operation: Operation, at: int, lines: Sequence[str]) -> tuple[int, int, list[str]] | None:
+def _insertion(operation: Operation, index: int, lines: Sequence[str]) -> tuple[int, int, list[str]] | None:
     """A field that was not there, before the first that its parent has, or behind one with a dash before it.
 
     The parent stands on the line ``at``.
     """
-    first = at if isinstance(operation.path[-2], int) else at + 1
+    first = index if isinstance(operation.path[-2], int) else index + 1
     while first < len(lines) and not lines[first].strip():
         first += 1
     match = _KEY.match(lines[first]) if first < len(lines) else None
@@ -121,8 +121,8 @@ def _insertion(operation: Operation, at: int, lines: Sequence[str]) -> tuple[int
     return first + is_dashed, 0, added
 
 
-def _place(known: FieldLines, item: KubernetesObject, path: tuple[str | int, ...]) -> int | None:
+def _place(field_lines: FieldLines, item: KubernetesObject, path: tuple[str | int, ...]) -> int | None:
     """The line of a field, from 0."""
     text = item.field("".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip("."))
-    line = known.line(item.document, text)
+    line = field_lines.line(item.document, text)
     return None if line is None else line - 1

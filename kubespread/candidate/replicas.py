@@ -41,8 +41,8 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
     """The cluster's pods without the candidate itself, where it is one of them."""
     if not candidate.is_stored:
         return pods
-    asked = candidate.pod.metadata
-    return tuple(pod for pod in pods if (pod.metadata.namespace, pod.metadata.name) != (asked.namespace, asked.name))
+    own = candidate.pod.metadata
+    return tuple(pod for pod in pods if (pod.metadata.namespace, pod.metadata.name) != (own.namespace, own.name))
 
 
 def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
@@ -186,15 +186,15 @@ def _growth(
             f"{name} runs {len(present)} replicas and {asked_for} are asked for: which of them its controller deletes "
             f"is not modeled; --from-scratch places {asked_for} anew"
         )
-    wanted = None if desired.until_full else max(0, asked_for - len(present))
+    missing = None if desired.until_full else max(0, asked_for - len(present))
     for pod in taken_away:
         quotas = charged(quotas, pod, -1)
-    created = creation(candidate, quotas, wanted, present)
+    created = creation(candidate, quotas, missing, present)
     notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
-    return Growth(wanted, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
+    return Growth(missing, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
 
 
 def _is_scalable(candidate: Candidate) -> bool:
@@ -223,7 +223,7 @@ class Creation:
     notes: tuple[str, ...] = ()
 
 
-def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: Iterable[Pod]) -> Creation:
+def creation(candidate: Candidate, quotas: Quotas, missing: int | None, present: Iterable[Pod]) -> Creation:
     """What the quotas leave of the ``wanted`` further pods; None: as many as fit. ``present`` are there already."""
     notes = list(_adopted(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
@@ -236,8 +236,8 @@ def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: 
             f"({allowed.refusal})"
         )
         return Creation(None, notes=tuple(notes))
-    if wanted is not None and wanted > allowed.copies:
-        notes.append(f"{allowed.copies} of {wanted} further pods are created: {allowed.refusal}")
+    if missing is not None and missing > allowed.copies:
+        notes.append(f"{allowed.copies} of {missing} further pods are created: {allowed.refusal}")
     return Creation(allowed.copies, refusal, tuple(notes))
 
 

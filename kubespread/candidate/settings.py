@@ -122,11 +122,11 @@ def _add_toleration(data: Any, row: Kind, setting: Setting) -> str:
     if removes:
         raise UsageError(f"--set {setting}: expected KEY[=VALUE]:EFFECT")
     spec = value_at(data, _spec_path(row))
-    if not isinstance(spec, dict) or not isinstance(known := spec.get("tolerations") or [], list):
+    if not isinstance(spec, dict) or not isinstance(tolerations := spec.get("tolerations") or [], list):
         return ""
     operator = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
-    spec["tolerations"] = [*known, {"key": taint.key, **operator, "effect": taint.effect}]
-    return f"{_spec_path(row)}.tolerations[{len(known)}]"
+    spec["tolerations"] = [*tolerations, {"key": taint.key, **operator, "effect": taint.effect}]
+    return f"{_spec_path(row)}.tolerations[{len(tolerations)}]"
 
 
 def _set_request(data: Any, row: Kind, setting: Setting) -> str:
@@ -165,10 +165,10 @@ def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
     affinity, path = _required(data, row, setting)
     terms = _objects(value_at(affinity, f"{_REQUIRED}.nodeSelectorTerms"))
     lists = [(term, part) for term in terms for part in ("matchExpressions", "matchFields") if term.get(part)]
-    keys = [str(each.get("key", "")) for term, part in lists for each in _objects(term[part])]
+    keys = [str(expression.get("key", "")) for term, part in lists for expression in _objects(term[part])]
     key = _key_among(keys, "required node affinity", setting)
     for term, part in lists:
-        term[part] = [each for each in _objects(term[part]) if each.get("key") != key]
+        term[part] = [expression for expression in _objects(term[part]) if expression.get("key") != key]
     if any(not term.get("matchExpressions") and not term.get("matchFields") for term, _ in lists):
         del affinity[_REQUIRED]
     return path
@@ -197,13 +197,13 @@ def _required(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, Any], s
 
 def _key_among(keys: Iterable[str], what: str, setting: Setting) -> str:
     """The key that is meant, which may be short. Raises UsageError for one that is not there or not clear."""
-    known = list(dict.fromkeys(keys))
-    found = [known[place] for place in _positions(known, setting.key)] if setting.key else known
-    if len(found) == 1:
-        return found[0]
-    if not known:
+    distinct = list(dict.fromkeys(keys))
+    matching = [distinct[place] for place in _positions(distinct, setting.key)] if setting.key else distinct
+    if len(matching) == 1:
+        return matching[0]
+    if not distinct:
         raise UsageError(f"--set {setting}: the pod has no {what}")
-    raise UsageError(f"--set {setting}: write {setting.field}[KEY] with one of {', '.join(known)}")
+    raise UsageError(f"--set {setting}: write {setting.field}[KEY] with one of {', '.join(distinct)}")
 
 
 def _set_priority_class(data: Any, row: Kind, setting: Setting) -> str:
@@ -235,20 +235,20 @@ def _set(data: Any, path: str, name: str, setting: Setting) -> str:
 
 def _chosen(among: Any, name: str, what: str, setting: Setting) -> int | None:
     """The position of the one that is meant, None where ``among`` is no list of objects. Raises UsageError."""
-    if not isinstance(among, list) or not all(isinstance(each, dict) for each in among):
+    if not isinstance(among, list) or not all(isinstance(entry, dict) for entry in among):
         return None
-    names = [str(each.get(name, "")) for each in among]
-    found = _positions(names, setting.key) if setting.key else range(len(names))
-    if len(found) == 1:
-        return found[0]
+    names = [str(entry.get(name, "")) for entry in among]
+    matches = _positions(names, setting.key) if setting.key else range(len(names))
+    if len(matches) == 1:
+        return matches[0]
     listed = ", ".join(dict.fromkeys(names))
     if not names:
         fault = f"the pod has no {what}"
     elif not setting.key:
         fault = f"the pod has {len(names)} {what}s: write {setting.field}[KEY] with one of {listed}"
-    elif found:
-        positions = " or ".join(f"{setting.field}[{position}]" for position in found)
-        fault = f"{len(found)} {what}s have the {name} {names[found[0]]}: write {positions}"
+    elif matches:
+        positions = " or ".join(f"{setting.field}[{position}]" for position in matches)
+        fault = f"{len(matches)} {what}s have the {name} {names[matches[0]]}: write {positions}"
     else:
         meant = did_you_mean(near_miss(setting.key, names)) or f"; there {'is' if len(names) == 1 else 'are'} {listed}"
         fault = f"no {what} has the {name} {setting.key!r}{meant}"
@@ -256,9 +256,9 @@ def _chosen(among: Any, name: str, what: str, setting: Setting) -> int | None:
 
 
 def _positions(names: Sequence[str], key: str) -> Sequence[int]:
-    for wanted in (key, SHORT_KEYS.get(key)):
-        if found := [position for position, name in enumerate(names) if name == wanted]:
-            return found
+    for spelling in (key, SHORT_KEYS.get(key)):
+        if positions := [position for position, name in enumerate(names) if name == spelling]:
+            return positions
     return [int(key)] if _POSITION.fullmatch(key) and int(key) < len(names) else []
 
 

@@ -102,53 +102,51 @@ _FIXED_OF_JOB = {
 
 def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
     """Raise UsageError, in the API server's words, where ``candidate`` changes what cannot be changed of a namesake."""
-    given = candidate.object or candidate.pod
-    row = KEPT.get(type(given))
+    workload = candidate.object or candidate.pod
+    row = KEPT.get(type(workload))
     if row is None:
         return
-    key = candidate.pod.metadata.namespace, given.metadata.name
-    stored = next(
-        (each for each in snapshot.of_kind(row) if (each.metadata.namespace, each.metadata.name) == key), None
-    )
-    if stored is not None and (faults := [str(fault) for fault in _update_faults(stored, given)]):
+    key = candidate.pod.metadata.namespace, workload.metadata.name
+    stored = next((obj for obj in snapshot.of_kind(row) if (obj.metadata.namespace, obj.metadata.name) == key), None)
+    if stored is not None and (faults := [str(fault) for fault in _update_faults(stored, workload)]):
         kind = f"{row.kind}.{row.group}" if row.group else row.kind
-        raise UsageError(f"{kind} {quote(given.metadata.name)} is invalid: {aggregate(faults)}")
+        raise UsageError(f"{kind} {quote(workload.metadata.name)} is invalid: {aggregate(faults)}")
 
 
-def _update_faults(stored: ApiObject, given: ApiObject) -> Iterator[FieldFault]:
+def _update_faults(stored: ApiObject, updated: ApiObject) -> Iterator[FieldFault]:
     """What ``given``, as a manifest has it, changes of the namesake that is there and may not."""
-    match stored, given:
+    match stored, updated:
         case StatefulSet(), StatefulSet():
-            if _is_other_stateful_set(stored, given):
+            if _is_other_stateful_set(stored, updated):
                 yield forbidden("spec", _OF_STATEFUL_SET)
         case Deployment() | DaemonSet() | ReplicaSet(), Deployment() | DaemonSet() | ReplicaSet():
-            if given.spec.selector not in (None, stored.spec.selector):
-                yield invalid("spec.selector", msgspec.to_builtins(given.spec.selector), _IMMUTABLE)
+            if updated.spec.selector not in (None, stored.spec.selector):
+                yield invalid("spec.selector", msgspec.to_builtins(updated.spec.selector), _IMMUTABLE)
         case Job(), Job():
-            yield from _job_faults(stored, given)
+            yield from _job_faults(stored, updated)
         case Pod(), Pod():
-            if _is_other_pod(stored.spec, given.spec):
+            if _is_other_pod(stored.spec, updated.spec):
                 yield forbidden("spec", _OF_POD)
 
 
-def _is_other_stateful_set(stored: StatefulSet, given: StatefulSet) -> bool:
-    was, spec = stored.spec, given.spec
-    policies = [each.pod_management_policy or "OrderedReady" for each in (was, spec)]
-    claims = [_claims(each.volume_claim_templates) for each in (was, spec)]
+def _is_other_stateful_set(stored: StatefulSet, updated: StatefulSet) -> bool:
+    was, spec = stored.spec, updated.spec
+    policies = [side.pod_management_policy or "OrderedReady" for side in (was, spec)]
+    claims = [_claims(side.volume_claim_templates) for side in (was, spec)]
     return policies[0] != policies[1] or claims[0] != claims[1] or spec.selector not in (None, was.selector)
 
 
 def _claims(templates: Iterable[PersistentVolumeClaim]) -> list[Any]:
-    found = []
+    claims = []
     for template in templates:
         claim = PersistentVolumeClaim(spec=replace(template.spec))
         default_claim(claim)
-        found.append((template.metadata.name, template.metadata.labels, claim.spec))
-    return found
+        claims.append((template.metadata.name, template.metadata.labels, claim.spec))
+    return claims
 
 
-def _job_faults(stored: Job, given: Job) -> Iterator[FieldFault]:
-    was, spec = stored.spec, given.spec
+def _job_faults(stored: Job, updated: Job) -> Iterator[FieldFault]:
+    was, spec = stored.spec, updated.spec
     if spec.completions is not None and spec.completions != was.completions:
         if spec.completion_mode != "Indexed":
             yield invalid("spec.completions", spec.completions, _IMMUTABLE)
@@ -183,11 +181,11 @@ def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
     return replace(before, metadata=after.metadata, spec=moved)
 
 
-def _is_other_pod(stored: PodSpec, given: PodSpec) -> bool:
+def _is_other_pod(stored: PodSpec, updated: PodSpec) -> bool:
     """Of what scheduling reads and the manifest says; a pod that is gated may still be told where it goes."""
     fields = ["topology_spread_constraints", "overhead", "priority_class_name", "scheduler_name", "runtime_class_name"]
     if not stored.scheduling_gates:
         fields += ["node_selector", "affinity"]
-    others = any(value != getattr(stored, field) for field in fields if (value := getattr(given, field)))
-    asked = [[container.resources for container in spec.containers] for spec in (stored, given)]
-    return others or asked[0] != asked[1] or given.host_network != stored.host_network
+    others = any(value != getattr(stored, field) for field in fields if (value := getattr(updated, field)))
+    resources = [[container.resources for container in spec.containers] for spec in (stored, updated)]
+    return others or resources[0] != resources[1] or updated.host_network != stored.host_network

@@ -31,8 +31,8 @@ def read_settings(path: Path) -> Settings:
     if not documents:
         return {}
     if len(documents) > 1 or not isinstance(documents[0], Mapping):
-        found = f"{len(documents)} documents" if len(documents) > 1 else describe(documents[0])
-        raise ManifestError(shown, [Fault(f"expected an object with {', '.join(KEYS)}, found {found}")])
+        description = f"{len(documents)} documents" if len(documents) > 1 else describe(documents[0])
+        raise ManifestError(shown, [Fault(f"expected an object with {', '.join(KEYS)}, found {description}")])
     return _Reader(path.parent, shown, FieldLines(text)).settings(documents[0])
 
 
@@ -42,12 +42,12 @@ class _Reader:
         self._faults: list[Fault] = []
 
     def settings(self, data: Mapping[str, Any]) -> Settings:
-        found = {str(name): self._setting(str(name), value) for name, value in data.items() if value is not None}
-        if SNAPSHOT in found and CONTEXT in found:
+        settings = {str(name): self._setting(str(name), value) for name, value in data.items() if value is not None}
+        if SNAPSHOT in settings and CONTEXT in settings:
             self._add(CONTEXT, BOTH)
         if self._faults:
             raise ManifestError(self._shown, sorted(self._faults, key=lambda fault: fault.line or 0))
-        return {name: setting for name, setting in found.items() if setting is not None}
+        return {name: setting for name, setting in settings.items() if setting is not None}
 
     def _setting(self, name: str, value: Any) -> Setting | None:
         key = KEYS.get(name)
@@ -55,18 +55,18 @@ class _Reader:
             self._add(name, _unknown(name))
             return None
         values = value if isinstance(value, list) and key.is_list else [value]
-        for each in values:
-            if not isinstance(each, str) or not each:
-                self._add(name, f"expected {_expected(key)}, found {describe(each) if each != '' else 'an empty one'}")
+        for item in values:
+            if not isinstance(item, str) or not item:
+                self._add(name, f"expected {_expected(key)}, found {describe(item) if item != '' else 'an empty one'}")
                 return None
         if name == "kubeVersion" and (fault := _version_fault(value)):
             self._add(name, fault)
-        for each in values if key.is_path else ():
-            if fault := _path_fault(each):
+        for item in values if key.is_path else ():
+            if fault := _path_fault(item):
                 self._add(name, fault)
                 return None
         return Setting(
-            tuple(self._path(each) for each in values) if key.is_path else tuple(values),
+            tuple(self._path(item) for item in values) if key.is_path else tuple(values),
             f"{self._shown}:{self._lines.line(0, name) or 1}",
         )
 

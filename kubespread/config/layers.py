@@ -27,7 +27,7 @@ def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
     reads_files = files and environment.get(NO_FILES, "") in ("", "0")
     for layer in (_of_environment(environment), *(_of_files(environment) if reads_files else ())):
         taken = {SNAPSHOT, CONTEXT} if decided.keys() & {SNAPSHOT, CONTEXT} else set()
-        decided |= {key: each for key, each in layer.items() if key not in decided and key not in taken}
+        decided |= {key: setting for key, setting in layer.items() if key not in decided and key not in taken}
     return {key: decided[key] for key in KEYS if key in decided}
 
 
@@ -35,21 +35,21 @@ def candidates(environment: Mapping[str, str]) -> Iterator[Path]:
     """Where a file would be read if it were there, and files are not to be left out."""
     if environment.get(NO_FILES, "") in ("", "0"):
         directory = Path.cwd()
-        yield from (each / PROJECT_FILE for each in (directory, *directory.parents))
+        yield from (folder / PROJECT_FILE for folder in (directory, *directory.parents))
         if (own := _user_file(environment)) is not None:
             yield own
 
 
 def _of_environment(environment: Mapping[str, str]) -> Settings:
-    found = {}
+    settings = {}
     for name, key in KEYS.items():
         if text := environment.get(key.variable, ""):
             separator = os.pathsep if key.is_path else ","
             values = tuple(filter(None, text.split(separator))) if key.is_list else (text,)
-            found[name] = Setting(values, key.variable, is_from_file=False)
-    if SNAPSHOT in found and CONTEXT in found:
+            settings[name] = Setting(values, key.variable, is_from_file=False)
+    if SNAPSHOT in settings and CONTEXT in settings:
         raise UsageError("KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one")
-    return found
+    return settings
 
 
 def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
@@ -69,7 +69,7 @@ def _project_file() -> Path | None:
         directory = Path.cwd()
     except FileNotFoundError:
         return None
-    files = (each / PROJECT_FILE for each in (directory, *directory.parents))
+    files = (folder / PROJECT_FILE for folder in (directory, *directory.parents))
     nearest = next(filter(_is_file, files), None)
     return Path(os.path.relpath(nearest, directory)) if nearest is not None else None
 

@@ -38,11 +38,13 @@ class PodsByController:
         belonging: dict[int, Pod] = {}
         for (kind, name), selector in owners.items():
             controlled = self._controlled.get((namespace, kind, name), ())
-            belonging |= (each for each in controlled if selector is None or selector.matches(each[1].metadata.labels))
+            belonging |= (
+                entry for entry in controlled if selector is None or selector.matches(entry[1].metadata.labels)
+            )
             for alike in self._orphans.get(namespace, {}).values() if selector is not None else ():
                 if selector is not None and selector.matches(alike[0][1].metadata.labels):
                     # A StatefulSet adopts only what is called like one of its pods.
-                    belonging |= (each for each in alike if kind != "StatefulSet" or _is_ordinal(each[1], name))
+                    belonging |= (entry for entry in alike if kind != "StatefulSet" or _is_ordinal(entry[1], name))
         return [pod for _, pod in sorted(belonging.items())]
 
 
@@ -79,10 +81,14 @@ def _owners(
     workload: WorkloadName, companions: Iterable[ApiObject], replica_sets: Iterable[ReplicaSet]
 ) -> Mapping[_Owner, Selector | None]:
     """Each object that the workload's pods are controlled by, and its selector, None where that is not known."""
-    selecting = [found for found in companions if isinstance(found, LabelSelectingWorkload | ReplicationController)]
+    selecting = [
+        companion for companion in companions if isinstance(companion, LabelSelectingWorkload | ReplicationController)
+    ]
     if workload.kind == "Deployment":
         selecting += replica_sets_of(workload, replica_sets)
-    owners = {(type(found).__name__, found.metadata.name): _selector(found.spec.selector) for found in selecting}
+    owners = {
+        (type(workload).__name__, workload.metadata.name): _selector(workload.spec.selector) for workload in selecting
+    }
     return owners if workload.kind == "Deployment" else {(workload.kind, workload.name): None, **owners}
 
 

@@ -75,12 +75,12 @@ def is_ready(node: Node) -> bool:
     return all(condition.status == "True" for condition in node.status.conditions if condition.type == READY)
 
 
-def stops_evictions(found: Mapping[tuple[str, str], Zone]) -> bool:
+def stops_evictions(zones: Mapping[tuple[str, str], Zone]) -> bool:
     """Whether every zone is fully disrupted.
 
     The controller then suspects its own connection: it takes back all nodes' NoExecute taints and evicts nothing.
     """
-    return all(zone.state is ZoneState.FULL_DISRUPTION for zone in found.values())
+    return all(zone.state is ZoneState.FULL_DISRUPTION for zone in zones.values())
 
 
 def nodes_per_second(zone: Zone, *, stopped: bool) -> float:

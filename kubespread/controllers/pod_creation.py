@@ -56,12 +56,12 @@ def pod_of_template(
     generate_name: str = "",
 ) -> Pod:
     """The template's pod, controlled by ``owner`` and with ``labels`` besides the template's own."""
-    given = creator.template.metadata
+    template = creator.template.metadata
     metadata = ObjectMeta(
         name=name or generated_name(generate_name or f"{owner.name}-", creator.template_text),
         namespace=creator.namespace,
-        labels={**given.labels, **(labels or {})},
-        annotations=given.annotations,
+        labels={**template.labels, **(labels or {})},
+        annotations=template.annotations,
         owner_references=[owner],
     )
     return Pod(metadata=metadata, spec=creator.template.spec)

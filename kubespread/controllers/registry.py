@@ -58,8 +58,8 @@ def _pod_of_pod_template(pod_template: PodCreator[PodTemplate]) -> NewPod:
 def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
     owner = OwnerReference(api_version=creator.api_version, kind=creator.kind, name=creator.name, controller=True)
     kind = full_kind(creator.api_version, creator.kind)
-    known = kind if templates_of(creator.api_version, creator.kind) else f"{kind} is not a kind kubespread knows"
-    note = f"{known}: its pod template is taken as it stands, without the labels its controller adds"
+    kind_note = kind if templates_of(creator.api_version, creator.kind) else f"{kind} is not a kind kubespread knows"
+    note = f"{kind_note}: its pod template is taken as it stands, without the labels its controller adds"
     return NewPod(pod_of_template(creator, owner), notes=(note,))
 
 

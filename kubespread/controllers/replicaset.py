@@ -181,7 +181,7 @@ def most_restarts(pod: Pod) -> tuple[int, int]:
     status = pod.status
     return (
         -_most(status.container_statuses),
-        -_most(each for each in status.init_container_statuses if each.name in sidecars),
+        -_most(container for container in status.init_container_statuses if container.name in sidecars),
     )
 
 
@@ -190,8 +190,8 @@ def _most(statuses: Iterable[ContainerStatus]) -> int:
 
 
 def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:
-    at = moment(pod, what, text)
-    return _Time(at, 0 if at is None else _bucket(now - at))
+    time = moment(pod, what, text)
+    return _Time(time, 0 if time is None else _bucket(now - time))
 
 
 def _bucket(age: timedelta) -> int:
@@ -229,9 +229,9 @@ def related_pods(replica_set: ReplicaSet, replica_sets: Iterable[ReplicaSet], po
     if owner is None:
         return []
     selectors = [
-        _selector(each.spec.selector)
-        for each in replica_sets
-        if each.metadata.namespace == namespace and _is_same(controller_of(each), owner)
+        _selector(replica_set.spec.selector)
+        for replica_set in replica_sets
+        if replica_set.metadata.namespace == namespace and _is_same(controller_of(replica_set), owner)
     ]
     return [
         pod
@@ -265,7 +265,7 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     for taken, index in enumerate(order, start=1):
         total += standing[index]
         if total == taken * (taken - 1) + 2 * taken * (len(pods) - taken):
-            group = [pods[each] for each in order[begun:taken]]
+            group = [pods[index] for index in order[begun:taken]]
             groups.append(sorted(group, key=lambda pod: pod.metadata.name))
             begun = taken
     return groups

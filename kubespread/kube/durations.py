@@ -27,11 +27,11 @@ def nanoseconds(text: str) -> int:
     unsigned = text[1:] if text[:1] in ("-", "+") else text
     if unsigned == "0":
         return 0
-    total, at = 0, 0
-    while at < len(unsigned):
-        part = _PART.match(unsigned, at)
+    total, position = 0, 0
+    while position < len(unsigned):
+        part = _PART.match(unsigned, position)
         if part is None or not (part["whole"] or part["fraction"]):
-            raise _missing_unit(text, unsigned[at:])
+            raise _missing_unit(text, unsigned[position:])
         if part["unit"] not in _UNITS:
             raise ValueError(f'time: unknown unit "{part["unit"]}" in duration "{text}"')
         unit, fraction = _UNITS[part["unit"]], part["fraction"] or ""
@@ -39,7 +39,7 @@ def nanoseconds(text: str) -> int:
         if len(part["whole"]) > len(str(_MAX)):
             raise ValueError(f'time: invalid duration "{text}"')
         total += int(part["whole"] or 0) * unit + int(fraction[:18] or 0) * unit // 10 ** len(fraction[:18])
-        at = part.end()
+        position = part.end()
     if not unsigned or total > _MAX - (text[0] != "-"):
         raise ValueError(f'time: invalid duration "{text}"')
     return -total if text[0] == "-" else total

@@ -59,16 +59,18 @@ def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion)
     namespace = name[0]
     if not version.since(36):
         return _in_workload(name, objects)
-    for found in objects.of(PodGroup):
-        policy, meta = found.spec.scheduling_policy, found.metadata
+    for pod_group in objects.of(PodGroup):
+        policy, meta = pod_group.spec.scheduling_policy, pod_group.metadata
         # Namesakes of other schedulers have no such policy.
         if (meta.namespace, meta.name) == (namespace, name[1]) and policy is not None:
-            constraints = found.spec.scheduling_constraints if version.has("TopologyAwareWorkloadScheduling") else None
+            constraints = (
+                pod_group.spec.scheduling_constraints if version.has("TopologyAwareWorkloadScheduling") else None
+            )
             return Group(
                 min_count=policy.gang.min_count if policy.gang is not None else 1,
                 is_gang=policy.gang is not None,
                 topology_key=constraints.topology[0].key if constraints is not None and constraints.topology else "",
-                parent=found.spec.parent_composite_pod_group_name,
+                parent=pod_group.spec.parent_composite_pod_group_name,
             )
     return Group(missing=f'waiting for pods\'s pod group "{name[1]}" to appear in scheduling queue')
 
@@ -80,10 +82,10 @@ def permit_text(version: KubeVersion) -> str:
 
 def _in_workload(name: GroupName, objects: ClusterObjects) -> Group:
     namespace, workload, group, _ = name
-    found = objects.named(SchedulingWorkload, workload, namespace)
-    if found is None:
+    named = objects.named(SchedulingWorkload, workload, namespace)
+    if named is None:
         return Group(missing=f'waiting for pods\'s workload "{workload}" to appear in scheduling queue')
-    for pod_group in found.spec.pod_groups:
+    for pod_group in named.spec.pod_groups:
         if pod_group.name == group:
             gang = pod_group.policy.gang
             return Group(min_count=gang.min_count if gang is not None else 1, is_gang=gang is not None)

@@ -21,7 +21,7 @@ RESIZE_PENDING = "PodResizePending"
 
 def amounts(resources: ResourceList) -> Amounts:
     """A resource list as the API server stores it: every quantity rounded up to 1/1000. Raises QuantityError."""
-    return {name: parse(given).rounded_up() for name, given in resources.items()}
+    return {name: parse(quantity).rounded_up() for name, quantity in resources.items()}
 
 
 def is_pod_level_resource(name: str) -> bool:
@@ -134,9 +134,9 @@ def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
 def has_resize_status(pod: Pod) -> bool:
     """Whether the pod's status says anything of what was granted, or that nothing can be."""
     status = pod.status
-    each = (*status.container_statuses, *status.init_container_statuses)
+    statuses = (*status.container_statuses, *status.init_container_statuses)
     return (
-        any(container.resources is not None or container.allocated_resources for container in each)
+        any(container.resources is not None or container.allocated_resources for container in statuses)
         or status.resources is not None
         or bool(status.allocated_resources)
         or resize_infeasible(pod)

@@ -153,10 +153,10 @@ class PodSharing:
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
         key = name, bytes(raw)
-        known = self._texts.get(key)
-        if known is None:
-            known = _remember(self._texts, key, self._part(name, decoder.decode(raw)))
-        return known
+        shared = self._texts.get(key)
+        if shared is None:
+            shared = _remember(self._texts, key, self._part(name, decoder.decode(raw)))
+        return shared
 
     def _part(self, name: str, part: T) -> T:
         if isinstance(part, PodStatus):
@@ -166,8 +166,8 @@ class PodSharing:
         except OverflowError:
             # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
             return _checked(name, part)
-        known: T | None = self._parts.get(key)
-        return known if known is not None else _remember(self._parts, key, _checked(name, part))
+        shared: T | None = self._parts.get(key)
+        return shared if shared is not None else _remember(self._parts, key, _checked(name, part))
 
     def _name(self, name: str) -> str:
         return self._names.setdefault(name, name)
@@ -212,13 +212,13 @@ def _keep_what_is_read(status: PodStatus) -> None:
     status.conditions = [condition for condition in status.conditions if condition.type in _READ_CONDITIONS]
     for name in ("container_statuses", "init_container_statuses"):
         kept = [
-            each
-            for each in getattr(status, name)
-            if each.resources is not None or each.allocated_resources or each.restart_count
+            container
+            for container in getattr(status, name)
+            if container.resources is not None or container.allocated_resources or container.restart_count
         ]
-        for each in kept:
+        for container in kept:
             # When a container ended matters to Jobs, for pods that they have not counted: no stored pod is one.
-            each.state = None
+            container.state = None
         setattr(status, name, kept)
 
 

@@ -20,7 +20,7 @@ def is_active(pod: Pod) -> bool:
 
 def ready_condition(pod: Pod) -> PodCondition | None:
     """The condition that makes the pod ready; None where it is not."""
-    condition = next((each for each in pod.status.conditions if each.type == READY), None)
+    condition = next((candidate for candidate in pod.status.conditions if candidate.type == READY), None)
     return condition if condition is not None and condition.status == "True" else None
 
 

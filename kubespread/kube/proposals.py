@@ -53,7 +53,7 @@ def parse(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def told(names: Iterable[str]) -> Iterator[str]:
+def sentences_of(names: Iterable[str]) -> Iterator[str]:
     """What a report says of each proposal that it goes by."""
     for name in names:
         proposal = PROPOSALS[name]

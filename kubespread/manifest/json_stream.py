@@ -67,7 +67,7 @@ class JsonStream:
         """The next byte that is not space, one of ``expected``."""
         byte = self.peek()
         if byte not in expected:
-            raise self._malformed(f"expected {' or '.join(repr(each.decode()) for each in expected)}", self._at)
+            raise self._malformed(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._at)
         self._at += 1
         return byte
 
@@ -251,17 +251,17 @@ def decoded(text: bytes, line: int | None) -> Any:
 
 
 def _check_keys(line: int | None, pairs: list[tuple[str, Any]]) -> None:
-    known = set[str]()
+    seen = set[str]()
     for key, _ in pairs:
-        if key in known:
+        if key in seen:
             raise MalformedError(f"key {key!r} is given twice in one object", line)
-        known.add(key)
+        seen.add(key)
 
 
 def _is_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
-        containers = (each.values() if isinstance(each, dict) else each for each in level)
+        containers = (container.values() if isinstance(container, dict) else container for container in level)
         level = [child for container in containers for child in container if isinstance(child, (dict, list))]
         if not level:
             return False

@@ -53,13 +53,13 @@ def _in_its_format(
         return
     # A YAML flow mapping also begins with a brace, though nobody writes a large one.
     try:
-        found = list(read_json(iter([start])))
+        objects = list(read_json(iter([start])))
     except MalformedError as json_error:
         try:
-            found = list(read_yaml(iter([start])))
+            objects = list(read_yaml(iter([start])))
         except MalformedError:
             raise json_error from None
-    yield from found
+    yield from objects
 
 
 def _json_objects(chunks: Chunks) -> Iterator[KubernetesObject]:

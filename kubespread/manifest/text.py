@@ -155,8 +155,8 @@ def _checked(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
     for position, chunk in enumerate(chunks):
-        if (at := chunk.find(b"\0")) >= 0:
-            raise MalformedError(f"not a text file (NUL byte at offset {offset + at}): expected YAML or JSON")
+        if (nul := chunk.find(b"\0")) >= 0:
+            raise MalformedError(f"not a text file (NUL byte at offset {offset + nul}): expected YAML or JSON")
         pending = len(decoder.getstate()[0])
         if pending or not chunk.isascii():
             _decode(decoder, chunk, offset - pending)
@@ -171,8 +171,8 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, offset: int, *, fi
     try:
         decoder.decode(chunk, final)
     except UnicodeDecodeError as error:
-        found = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
-        raise MalformedError(f"not UTF-8 text ({found}): expected YAML or JSON") from error
+        invalid = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
+        raise MalformedError(f"not UTF-8 text ({invalid}): expected YAML or JSON") from error
 
 
 # What is looked for, and what to say of it; the line is that of the last character found.

@@ -31,12 +31,12 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     if autoscaler is Autoscaler.KARPENTER:
         groups = tuple(map(node_pool_group, objects.of(NodePool)))
     else:
-        found = map(_machine_deployment_group, objects.of(MachineDeployment))
-        groups = tuple(group for group in found if group is not None)
+        machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
+        groups = tuple(group for group in machine_groups if group is not None)
     if not groups:
         kind = _TOLD_BY[autoscaler].__name__
-        said = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
-        raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {said}")
+        reason = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
+        raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {reason}")
     return groups
 
 
@@ -118,9 +118,9 @@ def _template(machines: MachineDeployment) -> Node | None:
 
 def _capacity(machines: MachineDeployment) -> ResourceList:
     annotations = machines.metadata.annotations
-    found = {name: annotations.get(f"{CAPACITY_PREFIX}{key}", "") for key, name in _RESOURCES.items()}
-    found[annotations.get(f"{CAPACITY_PREFIX}gpu-type", "")] = annotations.get(f"{CAPACITY_PREFIX}gpu-count", "")
-    capacity: ResourceList = {name: text for name, text in found.items() if name and _is_quantity(text)}
+    quantities = {name: annotations.get(f"{CAPACITY_PREFIX}{key}", "") for key, name in _RESOURCES.items()}
+    quantities[annotations.get(f"{CAPACITY_PREFIX}gpu-type", "")] = annotations.get(f"{CAPACITY_PREFIX}gpu-count", "")
+    capacity: ResourceList = {name: text for name, text in quantities.items() if name and _is_quantity(text)}
     return {"pods": _DEFAULT_PODS, **capacity} if capacity else capacity
 
 
@@ -134,9 +134,9 @@ def _is_quantity(text: str) -> bool:
 
 def _taints(text: str) -> list[Taint]:
     taints = []
-    for each in filter(None, map(str.strip, text.split(","))):
+    for taint in filter(None, map(str.strip, text.split(","))):
         try:
-            taints.append(parse_taint(each).taint)
+            taints.append(parse_taint(taint).taint)
         except TaintError:
             # cluster-autoscaler passes over what it cannot read, too.
             continue

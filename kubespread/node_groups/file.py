@@ -70,39 +70,41 @@ def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
         if names[group.name] > 1
     ]
     folder = Path() if path == STDIN else Path(path).parent
-    groups = [_group(each, f"groups[{place}]", folder, faults) for place, each in enumerate(fields.groups)]
+    groups = [_group(group, f"groups[{place}]", folder, faults) for place, group in enumerate(fields.groups)]
     if faults:
         raise ManifestError(file, [Fault(message, place, item.line_of(place)) for place, message in faults])
     return tuple(groups)
 
 
-def _group(given: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> NodeGroup:
-    faults += ((f"{place}.{name}", message) for name, message in _simple_faults(given))
+def _group(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> NodeGroup:
+    faults += ((f"{place}.{name}", message) for name, message in _simple_faults(fields))
     return NodeGroup(
-        name=given.name,
-        maximum=given.max,
-        minimum=given.min,
-        template=_template(given, f"{place}.template", folder, faults),
-        zones=tuple(given.zones),
-        members=_members(given.nodes, f"{place}.nodes", faults),
+        name=fields.name,
+        maximum=fields.max,
+        minimum=fields.min,
+        template=_template(fields, f"{place}.template", folder, faults),
+        zones=tuple(fields.zones),
+        members=_members(fields.nodes, f"{place}.nodes", faults),
     )
 
 
-def _simple_faults(given: NodeGroupFields) -> Iterator[tuple[str, str]]:
-    if not given.name:
+def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
+    if not fields.name:
         yield "name", "Required value"
     else:
-        yield from (("name", f"Invalid value: {quote(given.name)}: {said}") for said in subdomain_faults(given.name))
-    for position, zone in enumerate(given.zones):
-        said = label_value_faults(zone) if zone else ["must not be empty"]
-        yield from ((f"zones[{position}]", f"Invalid value: {quote(zone)}: {each}") for each in said)
-        if zone in given.zones[:position]:
+        yield from (
+            ("name", f"Invalid value: {quote(fields.name)}: {fault}") for fault in subdomain_faults(fields.name)
+        )
+    for position, zone in enumerate(fields.zones):
+        faults = label_value_faults(zone) if zone else ["must not be empty"]
+        yield from ((f"zones[{position}]", f"Invalid value: {quote(zone)}: {fault}") for fault in faults)
+        if zone in fields.zones[:position]:
             yield f"zones[{position}]", f"Duplicate value: {quote(zone)}"
-    if given.min < 0:
-        yield "min", f"Invalid value: {given.min}: must be greater than or equal to 0"
-    if given.max is not None and given.max < max(0, given.min):
-        yield "max", f"Invalid value: {given.max}: must be greater than or equal to min"
-    if given.template is None and not given.nodes:
+    if fields.min < 0:
+        yield "min", f"Invalid value: {fields.min}: must be greater than or equal to 0"
+    if fields.max is not None and fields.max < max(0, fields.min):
+        yield "max", f"Invalid value: {fields.max}: must be greater than or equal to min"
+    if fields.template is None and not fields.nodes:
         yield (
             "template",
             "Required value: a Node manifest, its file or a node's name, unless nodes says which there are",
@@ -119,8 +121,8 @@ def _members(text: str, place: str, faults: _Faults) -> Selector | None:
         return None
 
 
-def _template(given: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> Node | str | None:
-    template = given.template
+def _template(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> Node | str | None:
+    template = fields.template
     if isinstance(template, str):
         return _template_of_file(template, place, folder, faults) if is_file(template) else template
     if not isinstance(template, dict):
@@ -132,11 +134,11 @@ def _template(given: NodeGroupFields, place: str, folder: Path, faults: _Faults)
         faults.append((place, f"expected a Node, found {full_kind(*map(str, kind))}"))
         return None
     try:
-        node, found = checked_node(template, place, given.name)
+        node, node_faults = checked_node(template, place, fields.name)
     except DecodingError as error:
         faults.append((error.path, str(error)))
         return None
-    faults += found
+    faults += node_faults
     return node
 
 

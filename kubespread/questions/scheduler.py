@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.proposals import told
+from kubespread.kube.proposals import sentences_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
@@ -97,7 +97,7 @@ class Scheduler:
 
     def proposals(self, origin: Origin) -> Iterator[str]:
         """Which proposed semantics it goes by."""
-        yield from told(self.release(origin.release).proposed)
+        yield from sentences_of(self.release(origin.release).proposed)
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

@@ -20,12 +20,12 @@ class Faults:
 
     def __init__(self, file: str, lines: FieldLines | None = None) -> None:
         self._file, self._lines = file, lines
-        self.found: list[Fault] = []
+        self.entries: list[Fault] = []
 
     def add(self, path: str, message: str) -> None:
         """Something is wrong with the field at ``path``."""
         line = self._lines.line(0, path) if self._lines is not None else None
-        self.found.append(Fault(message, path, line))
+        self.entries.append(Fault(message, path, line))
 
     def add_error(self, path: str, error: KubespreadError) -> None:
         """The same, as somebody else found it out; what is wrong with another file stays that file's."""
@@ -35,7 +35,7 @@ class Faults:
 
     def error(self) -> ManifestError:
         """All of them, by line."""
-        return ManifestError(self._file, sorted(self.found, key=lambda fault: fault.line or 0))
+        return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
 
     def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
         """Those of ``fields`` that ``data`` has and that hold what they are to; nulls count as absent.
@@ -58,18 +58,18 @@ class Faults:
                 self.add(f"{inside}{name}", f"Required value: {field.help}")
         return kept
 
-    def unknown(self, path: str, name: object, known: Fields | Mapping[str, object]) -> None:
+    def unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
         """A field that nothing has, with the one that was probably meant."""
-        meant = near_miss(str(name), known)
+        meant = near_miss(str(name), valid_names)
         self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
 
     def _fits(self, path: str, value: Any, field: Field) -> bool:
         if _holds(value, field.holds):
             return True
         if isinstance(value, list) and field.holds is Holds.TEXTS:
-            for place, each in enumerate(value):
-                if not _is_text(each):
-                    self.add(f"{path}[{place}]", f"expected a string, found {describe(each)}")
+            for place, item in enumerate(value):
+                if not _is_text(item):
+                    self.add(f"{path}[{place}]", f"expected a string, found {describe(item)}")
         else:
             self.add(path, f"expected {field.holds.value}, found {_described(value)}")
         return False

@@ -26,17 +26,17 @@ _TEXT, _OBJECT = "<scenario>", "<object>"
 _NO_STEPS = "expected at least one step, found none"
 
 
-def read_scenario(given: ScenarioGiven) -> Scenario:
+def read_scenario(source: ScenarioGiven) -> Scenario:
     """The scenario that was given. What has a line break in it, or begins with a brace, is its text.
 
     Paths in a file are relative to the file, in anything else to the working directory. Raises ManifestError with every
     fault.
     """
-    if isinstance(given, Scenario):
-        return given
-    if isinstance(given, Mapping):
-        return _scenario(given, Faults(_OBJECT))
-    text = str(given)
+    if isinstance(source, Scenario):
+        return source
+    if isinstance(source, Mapping):
+        return _scenario(source, Faults(_OBJECT))
+    text = str(source)
     if "\n" in text or text.lstrip().startswith("{"):
         return _of_text(_TEXT, text.encode("utf-8", "surrogateescape"), "")
     file, directory = display_name(text), "" if text == STDIN else str(Path(text).parent)
@@ -51,20 +51,22 @@ def read_scenario(given: ScenarioGiven) -> Scenario:
 def _of_text(file: str, text: bytes, directory: str) -> Scenario:
     try:
         text = text_bytes(text, MAX_MANIFEST_BYTES)
-        found = read_documents(text)
+        documents = read_documents(text)
     except MalformedError as error:
         raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
-    if len(found) != 1 or not isinstance(found[0], Mapping):
-        what = describe(found[0]) if len(found) == 1 else f"{len(found)} documents" if found else "nothing"
+    if len(documents) != 1 or not isinstance(documents[0], Mapping):
+        what = (
+            describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents" if documents else "nothing"
+        )
         raise ManifestError(file, [Fault(f"expected one {KIND}, found {what}")])
-    return _scenario(found[0], Faults(file, FieldLines(text)), directory)
+    return _scenario(documents[0], Faults(file, FieldLines(text)), directory)
 
 
 def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> Scenario:
     version, kind = data.get("apiVersion"), data.get("kind")
     if (version, kind) != (API_VERSION, KIND):
-        wanted = f"expected apiVersion {API_VERSION} and kind {KIND}"
-        faults.add("" if kind is None else "kind", f"{wanted}, found {version or 'none'} and {kind or 'none'}")
+        expected = f"expected apiVersion {API_VERSION} and kind {KIND}"
+        faults.add("" if kind is None else "kind", f"{expected}, found {version or 'none'} and {kind or 'none'}")
         raise faults.error()
     fields = faults.checked(data, SCENARIO, "")
     metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
@@ -84,7 +86,7 @@ def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> S
     )
     if scenario.node_groups is not None and scenario.autoscaler is None:
         faults.add("spec.nodeGroups", "without an autoscaler no group grows: add spec.autoscaler")
-    if faults.found:
+    if faults.entries:
         raise faults.error()
     return scenario
 
@@ -96,10 +98,10 @@ def _namespace(metadata: Mapping[str, Any], faults: Faults) -> str | None:
     return namespace
 
 
-def _autoscaler(given: str | None, faults: Faults) -> Autoscaler | None:
-    if given is None or given in list(Autoscaler):
-        return None if given is None else Autoscaler(given)
-    faults.add("spec.autoscaler", f"expected one of {', '.join(Autoscaler)}, found {given}")
+def _autoscaler(name: str | None, faults: Faults) -> Autoscaler | None:
+    if name is None or name in list(Autoscaler):
+        return None if name is None else Autoscaler(name)
+    faults.add("spec.autoscaler", f"expected one of {', '.join(Autoscaler)}, found {name}")
     return None
 
 
@@ -112,5 +114,5 @@ def _stuck(readiness: Any, reader: Reader) -> tuple[Named, ...]:
     path = "spec.readiness"
     if readiness is None or readiness == AT_ONCE:
         return ()
-    given = reader.faults.checked(readiness, {"stuck": replace(READINESS["stuck"], is_required=True)}, path)
-    return reader.workloads(given.get("stuck", ()), f"{path}.stuck")
+    checked = reader.faults.checked(readiness, {"stuck": replace(READINESS["stuck"], is_required=True)}, path)
+    return reader.workloads(checked.get("stuck", ()), f"{path}.stuck")

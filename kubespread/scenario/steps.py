@@ -30,8 +30,8 @@ class Reader:
         if isinstance(data, str) and data.strip():
             return self._read(path, lambda: parse_step(data, self.directory))
         if not isinstance(data, Mapping) or not data:
-            found = "an empty object" if data == {} else "an empty string" if data == "" else describe(data)
-            self.faults.add(path, f"expected a step, an object or a string, found {found}")
+            kind = "an empty object" if data == {} else "an empty string" if data == "" else describe(data)
+            self.faults.add(path, f"expected a step, an object or a string, found {kind}")
             return None
         keys = [key for key in data if key in _KEYS]
         for key in data:
@@ -60,19 +60,19 @@ class Reader:
 
     def workloads(self, texts: Iterable[str], path: str) -> tuple[Named, ...]:
         """The workloads of a list at ``path``."""
-        found = []
+        workloads = []
         for place, text in enumerate(texts):
             try:
-                found.append(named(text))
+                workloads.append(named(text))
             except UsageError as error:
                 self.faults.add_error(f"{path}[{place}]", error)
-        return tuple(found)
+        return tuple(workloads)
 
     def _unknown(self, path: str, key: str, keys: list[str]) -> None:
         """A field beside the step's key may belong below it."""
         if len(keys) == 1 and keys[0] in STEPS and key in STEPS[keys[0]].form.fields:
-            said = f'strict decoding error: unknown field "{path}.{key}", did you mean "{path}.{keys[0]}.{key}"?'
-            self.faults.add(f"{path}.{key}", said)
+            message = f'strict decoding error: unknown field "{path}.{key}", did you mean "{path}.{keys[0]}.{key}"?'
+            self.faults.add(f"{path}.{key}", message)
         else:
             self.faults.unknown(f"{path}.{key}", key, dict.fromkeys((*_KEYS, *BESIDE_STEP)))
 
@@ -89,15 +89,15 @@ class Reader:
             value = {IN_LIST: value}
         if not isinstance(value, Mapping):
             listed = ", a list of files" if IN_LIST in form.fields else ""
-            found = "an empty string" if value == "" else describe(value)
-            self.faults.add(path, f"expected {form.text}{listed} or an object, found {found}")
+            kind = "an empty string" if value == "" else describe(value)
+            self.faults.add(path, f"expected {form.text}{listed} or an object, found {kind}")
             return None
-        before = len(self.faults.found)
-        given = self.faults.checked(value, form.fields, path)
-        if len(self.faults.found) > before:
+        before = len(self.faults.entries)
+        fields = self.faults.checked(value, form.fields, path)
+        if len(self.faults.entries) > before:
             return None
-        action = self._read(path, lambda: verb.of(given, self.directory))
-        return None if action is None else Step(verb.line(given), action)
+        action = self._read(path, lambda: verb.of(fields, self.directory))
+        return None if action is None else Step(verb.line(fields), action)
 
     def _read(self, path: str, read: Callable[[], T]) -> T | None:
         """What is read at ``path``, None where it is wrong."""

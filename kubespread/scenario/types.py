@@ -37,17 +37,17 @@ class Named:
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(given: str | Named) -> Named:
+def named(workload: str | Named) -> Named:
     """``deploy/web`` or ``shop/deploy/web``; what is named already stays as it is. Raises UsageError."""
-    if isinstance(given, Named):
-        return given
-    match = _NAMED.fullmatch(given)
+    if isinstance(workload, Named):
+        return workload
+    match = _NAMED.fullmatch(workload)
     if match is None:
-        raise UsageError(f"invalid workload {given!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
+        raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
     kind = kind_called(match["kind"])
     if kind is None:
-        known = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
-        meant = did_you_mean(near_miss(match["kind"], known))
+        aliases = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
+        meant = did_you_mean(near_miss(match["kind"], aliases))
         listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
     return Named(kind.kind, match["name"], match["namespace"])

@@ -24,7 +24,7 @@ from kubespread.snapshot.edits.nodes import FORCE
 from kubespread.snapshot.edits.pods import WORKLOAD
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.target import parse_target
-from kubespread.snapshot.edits.verb import NODES, Field, Form, Given, Holds, OfNodes, Verb, path_in
+from kubespread.snapshot.edits.verb import NODES, Field, FieldValues, Form, Holds, OfNodes, Verb, path_in
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
@@ -42,7 +42,7 @@ class StepVerb(Verb, frozen=True):
         return cls.of(cls.parsed(words), directory)
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
         """The fields that ``words`` stand for. Raises UsageError."""
         raise NotImplementedError
 
@@ -65,7 +65,7 @@ class Rollout(StepVerb, frozen=True):
     """Fields to change in it, as ``--set`` has them."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
         manifests = [word for word in words[1:] if "=" not in word]
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
@@ -73,16 +73,16 @@ class Rollout(StepVerb, frozen=True):
         return {"workload": words[0], **manifest, "set": [word for word in words[1:] if "=" in word]}
 
     @classmethod
-    def of(cls, given: Given, directory: str | None = "", /) -> Verb:
-        workload, manifest, settings = given["workload"], given.get("manifest"), given.get("set", ())
+    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
+        workload, manifest, settings = fields["workload"], fields.get("manifest"), fields.get("set", ())
         rolled_out = _rolled_out(workload, "rollout", ROLLED_OUT)
         parse_settings(settings)
         return cls(rolled_out, None if manifest is None else path_in(directory, manifest), tuple(settings))
 
     @classmethod
-    def line(cls, given: Given) -> str:
-        manifest = [given["manifest"]] if "manifest" in given else []
-        return f"rollout {shlex.join([given['workload'], *manifest, *given.get('set', ())])}"
+    def line(cls, fields: FieldValues) -> str:
+        manifest = [fields["manifest"]] if "manifest" in fields else []
+        return f"rollout {shlex.join([fields['workload'], *manifest, *fields.get('set', ())])}"
 
 
 class Rollback(StepVerb, frozen=True):
@@ -92,20 +92,20 @@ class Rollback(StepVerb, frozen=True):
     workload: Named
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
         if len(words) > 1:
             raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
         return {"workload": words[0]}
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Verb:
-        workload = named(given["workload"])
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
+        workload = named(fields["workload"])
         if workload.kind in ("StatefulSet", "DaemonSet"):
             raise UsageError(
-                f"rollback {given['workload']}: the ControllerRevisions of a {workload.kind} are not read; name the "
+                f"rollback {fields['workload']}: the ControllerRevisions of a {workload.kind} are not read; name the "
                 "manifest to go back to in a rollout"
             )
-        return cls(_rolled_out(given["workload"], "rollback", ("Deployment",)))
+        return cls(_rolled_out(fields["workload"], "rollback", ("Deployment",)))
 
 
 class Restore(OfNodes, StepVerb, frozen=True):
@@ -114,12 +114,12 @@ class Restore(OfNodes, StepVerb, frozen=True):
     form: ClassVar = Form("restore", "NODES", fields={"nodes": NODES})
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
         return {"nodes": " ".join(words)}
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Verb:
-        return cls(parse_target(given["nodes"]))
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
+        return cls(parse_target(fields["nodes"]))
 
 
 class Apply(StepVerb, frozen=True):
@@ -143,24 +143,24 @@ class Apply(StepVerb, frozen=True):
     """Which of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
-        files, given = _with_flags(cls.form, words)
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
+        files, fields = _with_flags(cls.form, words)
         if not files:
             raise UsageError("apply: expected the manifests to apply")
-        return {"files": files, **given}
+        return {"files": files, **fields}
 
     @classmethod
-    def of(cls, given: Given, directory: str | None = "", /) -> Verb:
-        settings = given.get("set", ())
+    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
+        settings = fields.get("set", ())
         parse_settings(settings)
-        files = tuple(path_in(directory, file) for file in given["files"])
-        return cls(files, tuple(settings), given.get("replicas"), given.get("name"))
+        files = tuple(path_in(directory, file) for file in fields["files"])
+        return cls(files, tuple(settings), fields.get("replicas"), fields.get("name"))
 
     @classmethod
-    def line(cls, given: Given) -> str:
-        flags = [(flag, given[name]) for name, flag in cls.form.flags.items() if name in given]
-        values = [(flag, each) for flag, value in flags for each in (value if isinstance(value, list) else [value])]
-        return f"apply {shlex.join([*given['files'], *(str(word) for pair in values for word in pair)])}"
+    def line(cls, fields: FieldValues) -> str:
+        flags = [(flag, fields[name]) for name, flag in cls.form.flags.items() if name in fields]
+        values = [(flag, item) for flag, value in flags for item in (value if isinstance(value, list) else [value])]
+        return f"apply {shlex.join([*fields['files'], *(str(word) for pair in values for word in pair)])}"
 
 
 class Upgrade(OfNodes, StepVerb, frozen=True):
@@ -184,18 +184,18 @@ class Upgrade(OfNodes, StepVerb, frozen=True):
     """Whether pods without a controller are evicted too."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> Given:
-        nodes, given = _with_flags(cls.form, words)
+    def parsed(cls, words: Sequence[str]) -> FieldValues:
+        nodes, fields = _with_flags(cls.form, words)
         if not nodes:
             raise UsageError("upgrade: expected the nodes to replace")
-        return {"nodes": " ".join(nodes), **given}
+        return {"nodes": " ".join(nodes), **fields}
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Verb:
-        batch = given.get("batch", 1)
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
+        batch = fields.get("batch", 1)
         if batch < 1:
             raise UsageError("upgrade --batch must be at least 1")
-        return cls(parse_target(given["nodes"]), given.get("surge", 0), batch, bool(given.get("force")))
+        return cls(parse_target(fields["nodes"]), fields.get("surge", 0), batch, bool(fields.get("force")))
 
 
 _VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade)
@@ -225,11 +225,11 @@ def _rolled_out(text: str | Named, verb: str, kinds: Sequence[str]) -> Named:
     return workload
 
 
-def _with_flags(form: Form, words: Sequence[str]) -> tuple[list[str], Given]:
+def _with_flags(form: Form, words: Sequence[str]) -> tuple[list[str], FieldValues]:
     """The words that are no flags, and the fields that the flags are."""
-    fields = {each.flag: (name, each.holds) for name, each in form.fields.items() if each.flag}
+    fields = {spec.flag: (name, spec.holds) for name, spec in form.fields.items() if spec.flag}
     rest: list[str] = []
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     waiting = list(words)
     while waiting:
         word = waiting.pop(0)
@@ -242,19 +242,19 @@ def _with_flags(form: Form, words: Sequence[str]) -> tuple[list[str], Given]:
             meant = did_you_mean(near_miss(flag, fields)) or f"; its flags are {', '.join(fields)}"
             raise UsageError(f"unknown flag {flag!r} of {form.verb}{meant}")
         if holds is Holds.FLAG:
-            given[name] = True
+            values[name] = True
             continue
         if not equals and not waiting:
             raise UsageError(f"{form.verb} {flag}: expected a value")
         text = value if equals else waiting.pop(0)
         match holds:
             case Holds.NUMBER:
-                given[name] = _number(text, f"{form.verb} {flag}")
+                values[name] = _number(text, f"{form.verb} {flag}")
             case Holds.TEXTS:
-                given.setdefault(name, []).append(text)
+                values.setdefault(name, []).append(text)
             case _:
-                given[name] = text
-    return rest, given
+                values[name] = text
+    return rest, values
 
 
 def _number(text: str, what: str) -> int:

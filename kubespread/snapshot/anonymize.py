@@ -78,14 +78,14 @@ _BETWEEN_ZONES = "__"
 
 def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
     """The same cluster under pseudonyms, and which pseudonym stands for what it was."""
-    found: set[str] = set()
+    texts: set[str] = set()
 
     def collect(text: str) -> str:
-        found.update(text.split(_BETWEEN_ZONES))
+        texts.update(text.split(_BETWEEN_ZONES))
         return text
 
     _renamed_snapshot(snapshot, collect)
-    hidden = sorted(text for text in found if not (text in _KEPT_WORDS or _NUMBER.fullmatch(text)))
+    hidden = sorted(text for text in texts if not (text in _KEPT_WORDS or _NUMBER.fullmatch(text)))
     width = len(str(len(hidden)))
     names = {text: f"anon-{rank:0{width}}" for rank, text in enumerate(hidden)}
     names.update(_composed(snapshot, names))
@@ -104,9 +104,9 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
     pods.
     """
     of_ordinals = _claims_of_ordinals(snapshot)
-    for found in snapshot.objects.of(StatefulSet):
-        meta = found.metadata
-        for template in (claim.metadata.name for claim in found.spec.volume_claim_templates):
+    for stateful_set in snapshot.objects.of(StatefulSet):
+        meta = stateful_set.metadata
+        for template in (claim.metadata.name for claim in stateful_set.spec.volume_claim_templates):
             mine = f"{names.get(template, template)}-{names.get(meta.name, meta.name)}"
             for ordinal in of_ordinals.get((meta.namespace, f"{template}-{meta.name}"), ()):
                 yield f"{template}-{meta.name}-{ordinal}", f"{mine}-{ordinal}"
@@ -125,7 +125,7 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
 
 def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str]]:
     """The ordinals that claims' names end in, by namespace and what stands before: some outlive their pods."""
-    found: dict[tuple[str, str], list[str]] = {}
+    ordinals: dict[tuple[str, str], list[str]] = {}
     used = (
         (pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
         for pod in snapshot.pods
@@ -136,23 +136,23 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
     for namespace, name in dict.fromkeys((*stored, *used)):
         stem, _, ordinal = name.rpartition("-")
         if ordinal.isdecimal():
-            found.setdefault((namespace, stem), []).append(ordinal)
-    return found
+            ordinals.setdefault((namespace, stem), []).append(ordinal)
+    return ordinals
 
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     walk = _Renaming(rename, _words_of_selectors(snapshot.objects))
-    by_type = {cls: walk.all(found) for cls, found in snapshot.objects.by_type.items()}
-    known = snapshot.origin
+    by_type = {cls: walk.all(objects) for cls, objects in snapshot.objects.by_type.items()}
+    original = snapshot.origin
     origin = msgspec.structs.replace(
-        known,
+        original,
         source=SOURCE,
         server="",
         resource_version="",
-        namespace=rename(known.namespace),
+        namespace=rename(original.namespace),
         # What follows the colon may name a file or a user.
-        gaps=tuple(gap.partition(":")[0] for gap in known.gaps),
-        unread={kind: gap.partition(":")[0] for kind, gap in known.unread.items()},
+        gaps=tuple(gap.partition(":")[0] for gap in original.gaps),
+        unread={kind: gap.partition(":")[0] for kind, gap in original.unread.items()},
     )
     return replace(
         snapshot,
@@ -171,8 +171,8 @@ class _Renaming:
         self._rename, self._asked_about = rename, asked_about
         self._done: dict[int, Any] = {}
 
-    def all(self, found: Iterable[T]) -> tuple[T, ...]:
-        return tuple(self._value(each) for each in found)
+    def all(self, objects: Iterable[T]) -> tuple[T, ...]:
+        return tuple(self._value(obj) for obj in objects)
 
     def _value(self, value: Any) -> Any:
         match value:
@@ -187,9 +187,9 @@ class _Renaming:
     def _copy(self, value: Any) -> Any:
         match value:
             case list():
-                return [self._value(each) for each in value]
+                return [self._value(item) for item in value]
             case dict():
-                return {key: self._value(each) for key, each in value.items()}
+                return {key: self._value(item) for key, item in value.items()}
             case Container() | ImageVolumeSource():
                 name = "image" if isinstance(value, Container) else "reference"
                 image = self._image(normalized_image(getattr(value, name)))
@@ -273,8 +273,8 @@ def _selectors(objects: ClusterObjects) -> Iterator[DeviceSelector]:
 
 def _selectors_of(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
     for request in spec.devices.requests:
-        for asked in (request.exactly, *request.first_available):
-            yield from asked.selectors if asked is not None else ()
+        for subrequest in (request.exactly, *request.first_available):
+            yield from subrequest.selectors if subrequest is not None else ()
 
 
 def _renamed_attributes(

@@ -79,18 +79,21 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     if not file.is_file():
         return Names()
     state = file.stat()
-    asked = (_FORM, str(file), state.st_size, state.st_mtime_ns)
+    fingerprint = (_FORM, str(file), state.st_size, state.st_mtime_ns)
     memory = _memory(file, environment)
-    known = recalled(memory, _Remembered)
-    if known is not None and (known.form, known.path, known.size, known.modified) == asked:
-        return known.names
+    remembered = recalled(memory, _Remembered)
+    if (
+        remembered is not None
+        and (remembered.form, remembered.path, remembered.size, remembered.modified) == fingerprint
+    ):
+        return remembered.names
     # Imported here because what is remembered has to be there at once.
     from kubespread.snapshot.files.object_names import read_names
 
     names = read_names(str(file))
     # What was written just now may be written again at what the file system takes for the same time.
     if time.time_ns() - state.st_mtime_ns > _COARSEST:
-        remember(memory, msgspec.json.encode(_Remembered(*asked, names)))
+        remember(memory, msgspec.json.encode(_Remembered(*fingerprint, names)))
         _forget_old(memory.parent)
     return names
 
@@ -101,6 +104,6 @@ def _memory(file: Path, environment: Mapping[str, str]) -> Path:
 
 def _forget_old(folder: Path) -> None:
     with suppress(OSError):
-        files = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns, reverse=True)
+        files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
         for old in files[_KEPT_FILES:]:
             old.unlink(missing_ok=True)

@@ -118,8 +118,8 @@ def _json(snapshot: Snapshot) -> Iterator[bytes]:
     }  # every object has metadata, so a comma follows
     yield json_escaped(encode(_head(snapshot)).decode()).encode()[:-1] + b',"items":[\n'
     before = b""
-    for found in _objects(snapshot):
-        yield before + starts[type(found)] + json_escaped(encode(found)[1:].decode()).encode()
+    for obj in _objects(snapshot):
+        yield before + starts[type(obj)] + json_escaped(encode(obj)[1:].decode()).encode()
         before = b",\n"
     yield b"\n]}\n"
 
@@ -132,9 +132,9 @@ def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
         yield b"items: []\n"
         return
     yield b"items:\n"
-    for found in chain([first], items):
-        row = KEPT[type(found)]
-        text = to_yaml([{"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(found)}])
+    for obj in chain([first], items):
+        row = KEPT[type(obj)]
+        text = to_yaml([{"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(obj)}])
         yield text.encode()
 
 

@@ -114,10 +114,12 @@ class Snapshot:
 
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
-        known = self.origin
+        original = self.origin
         return replace(
             self,
-            origin=msgspec.structs.replace(known, source=known.source or escaped(source), time=known.time or _now()),
+            origin=msgspec.structs.replace(
+                original, source=original.source or escaped(source), time=original.time or _now()
+            ),
         )
 
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
@@ -165,21 +167,21 @@ class TypedReader:
         return self._decoded(data, cls) if cls is not None else None
 
     def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:
-        found = decode(data, cls)
-        if isinstance(found, Pod):
-            self._sharing.share(found)
-        return self._stripped(found)
+        obj = decode(data, cls)
+        if isinstance(obj, Pod):
+            self._sharing.share(obj)
+        return self._stripped(obj)
 
-    def _stripped(self, found: ApiObject) -> ApiObject:
-        if not isinstance(found, Pod):
-            check(found)
-        meta = found.metadata
+    def _stripped(self, obj: ApiObject) -> ApiObject:
+        if not isinstance(obj, Pod):
+            check(obj)
+        meta = obj.metadata
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
-        row = KEPT[type(found)]
-        if row.template_path and (template := row.pod_template(found)) is not None:
+        row = KEPT[type(obj)]
+        if row.template_path and (template := row.pod_template(obj)) is not None:
             self._sharing.share_template(template)
-        return found
+        return obj
 
 
 class _Few:
@@ -245,28 +247,28 @@ class SnapshotBuilder:
             if holds_pods(version, name, data):
                 self._with_pods.append(full_kind(version, name))
 
-    def add(self, found: ApiObject) -> None:
+    def add(self, obj: ApiObject) -> None:
         """Take one typed object of a known kind."""
-        meta = found.metadata
-        key = (meta.namespace or DEFAULT_NAMESPACE if isinstance(found, NAMESPACED) else "", meta.name)
-        same_kind = self._objects[type(found)]
-        known = same_kind.get(key)
-        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
-            same_kind[key] = found
-            if known is not None:
-                self._note_again(found, known, key)
+        meta = obj.metadata
+        key = (meta.namespace or DEFAULT_NAMESPACE if isinstance(obj, NAMESPACED) else "", meta.name)
+        same_kind = self._objects[type(obj)]
+        stored = same_kind.get(key)
+        if stored is None or _is_newer(meta.resource_version, stored.metadata.resource_version):
+            same_kind[key] = obj
+            if stored is not None:
+                self._note_again(obj, stored, key)
 
     def begin_source(self) -> None:
         """What is added from now on may be meant to replace what was before."""
-        self._of_earlier_sources = {(cls, key) for cls, found in self._objects.items() for key in found}
+        self._of_earlier_sources = {(cls, key) for cls, objects in self._objects.items() for key in objects}
 
-    def _note_again(self, found: ApiObject, known: ApiObject, key: tuple[str, str]) -> None:
+    def _note_again(self, obj: ApiObject, stored: ApiObject, key: tuple[str, str]) -> None:
         """An object that took the place of another: its version may say why."""
-        is_of_earlier_source = (type(found), key) in self._of_earlier_sources
-        self._of_earlier_sources.discard((type(found), key))
-        is_older = not _is_newer(known.metadata.resource_version, found.metadata.resource_version)
-        if not is_older and found != known:
-            name = f"{KEPT[type(found)].kind} {'/'.join(filter(None, key))}"
+        is_of_earlier_source = (type(obj), key) in self._of_earlier_sources
+        self._of_earlier_sources.discard((type(obj), key))
+        is_older = not _is_newer(stored.metadata.resource_version, obj.metadata.resource_version)
+        if not is_older and obj != stored:
+            name = f"{KEPT[type(obj)].kind} {'/'.join(filter(None, key))}"
             (self._replaced if is_of_earlier_source else self._doubled).append(name)
 
     def skip(self, kind: str) -> None:
@@ -283,29 +285,29 @@ class SnapshotBuilder:
 
     def note_gap(self, gap: str, kind: str = "") -> None:
         """Remember something that a source could not give, and the one kind it is about, if any."""
-        known = self._origin
-        unread = {**known.unread, kind: gap} if kind else known.unread
-        self._origin = msgspec.structs.replace(known, gaps=(*known.gaps, gap), unread=unread)
+        origin = self._origin
+        unread = {**origin.unread, kind: gap} if kind else origin.unread
+        self._origin = msgspec.structs.replace(origin, gaps=(*origin.gaps, gap), unread=unread)
 
     def came_from(self, origin: Origin) -> None:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
-        known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
+        merged = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
         both = {
             name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name)))
             for name in ("listed", "notes", "gaps")
         }
-        self._origin = Origin(**{**known, **both, "unread": {**origin.unread, **mine.unread}})
+        self._origin = Origin(**{**merged, **both, "unread": {**origin.unread, **mine.unread}})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
         nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
         for node in nodes:
             default_node(node)
-        present = {cls.__name__ for cls, found in self._objects.items() if found}
+        present = {cls.__name__ for cls, objects in self._objects.items() if objects}
         listed = present.union(self._listed, self._origin.listed)
         by_type = {
-            cls: tuple(self._take(cls)) for cls, found in self._objects.items() if found and cls not in (Node, Pod)
+            cls: tuple(self._take(cls)) for cls, objects in self._objects.items() if objects and cls not in (Node, Pod)
         }
         others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
@@ -370,10 +372,10 @@ def object_name(data: Mapping[str, Any]) -> str:
     return f"{data.get('kind') or 'object'} {'/'.join(parts)}".rstrip()
 
 
-def _is_newer(version: str, known: str) -> bool:
+def _is_newer(version: str, other: str) -> bool:
     """resourceVersions of one object grow; without both to compare, the later one read wins."""
-    if _is_number(version) and _is_number(known):
-        return _magnitude(version) >= _magnitude(known)
+    if _is_number(version) and _is_number(other):
+        return _magnitude(version) >= _magnitude(other)
     return True
 
 

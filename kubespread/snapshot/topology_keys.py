@@ -31,11 +31,11 @@ def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
 
 def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_keys: Iterable[str]) -> None:
     """Refuse keys that neither a node nor a constraint has. Raises UsageError with a line for each."""
-    known = label_keys(nodes) | set(constraint_keys)
-    unknown = [key for key in dict.fromkeys(keys) if key not in known]
+    known_keys = label_keys(nodes) | set(constraint_keys)
+    unknown = [key for key in dict.fromkeys(keys) if key not in known_keys]
     if unknown:
         raise UsageError(
-            *(f"no node and no constraint has the topology key {key!r}{near_keys(key, known)}" for key in unknown)
+            *(f"no node and no constraint has the topology key {key!r}{near_keys(key, known_keys)}" for key in unknown)
         )
 
 
@@ -44,10 +44,10 @@ def label_keys(nodes: Sequence[Node]) -> set[str]:
     return {key for node in nodes for key in node.metadata.labels}
 
 
-def near_keys(key: str, known: set[str]) -> str:
+def near_keys(key: str, known_keys: set[str]) -> str:
     """A hint at keys that are spelled alike, in full or behind their prefix; else at those there are."""
     by_spelling: dict[str, list[str]] = {}
-    for full in sorted(known):
+    for full in sorted(known_keys):
         for spelling in {full, full.rpartition("/")[2]}:
             by_spelling.setdefault(spelling, []).append(full)
     spellings = (key, key.rpartition("/")[2])
@@ -59,4 +59,4 @@ def near_keys(key: str, known: set[str]) -> str:
     )
     if close:
         return f"; did you mean {' or '.join(close)}?"
-    return f"; there are {', '.join(sorted(known))}" if 0 < len(known) <= _FEW else ""
+    return f"; there are {', '.join(sorted(known_keys))}" if 0 < len(known_keys) <= _FEW else ""

@@ -51,9 +51,9 @@ def is_kind(word: str) -> bool:
 
 def _kinds(word: str) -> tuple[Kind, ...]:
     """The kinds that ``word`` names, separated by commas; none where it is a file or anything else."""
-    kinds = [kind_called(each) for each in word.split(",")]
-    known = tuple(kind for kind in kinds if kind is not None)
-    return known if len(known) == len(kinds) and not Path(word).exists() else ()
+    kinds = [kind_called(name) for name in word.split(",")]
+    recognized = tuple(kind for kind in kinds if kind is not None)
+    return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
 
 
 def check_inputs(

@@ -41,13 +41,13 @@ class Kustomization:
 
     def paths(self) -> Iterator[Path]:
         """What it is built of, as far as the texts of its own files tell: paths in it, and in what these lead to."""
-        waiting, known = [Path(self.directory)], set[str]()
+        waiting, seen = [Path(self.directory)], set[str]()
         while waiting:
             directory = waiting.pop()
             real = os.path.realpath(directory)
-            if real in known:
+            if real in seen:
                 continue
-            known.add(real)
+            seen.add(real)
             yield directory
             for text in _texts_in([_document(directory / name) for name in FILES]):
                 path = directory / text
@@ -77,13 +77,13 @@ class Kustomization:
                 process.kill()
                 output.close()
             complaints.seek(0)
-            said = " ".join(complaints.read(_MAX_COMPLAINT).decode(errors="replace").split())
+            complaint = " ".join(complaints.read(_MAX_COMPLAINT).decode(errors="replace").split())
         if is_too_long:
             raise self._failed(f"more than {MAX_MANIFEST_BYTES // 2**20} MiB of text")
         if is_late:
             raise self._failed(f"took longer than {_TIMEOUT:.0f} s")
         if code != 0:
-            raise self._failed(said or f"exit code {code}")
+            raise self._failed(complaint or f"exit code {code}")
         return text
 
     def _failed(self, why: str) -> ManifestError:
@@ -103,8 +103,8 @@ def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(each)
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(child)
 
 
 def _exists(path: Path) -> bool:

@@ -18,13 +18,15 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
 
     A namespace that is known not to be there is told in the API server's words.
     """
-    asked = f"no workloads{f' with the labels {labels}' if labels else ''} in"
+    subject = f"no workloads{f' with the labels {labels}' if labels else ''} in"
     if namespace is None:
-        return UsageError(f"{asked} the cluster")
+        return UsageError(f"{subject} the cluster")
     if missing := _not_found(snapshot, namespace):
         return UsageError(missing)
-    known = _known(snapshot)
-    return UsageError(f"{asked} namespace {namespace}{'' if namespace in known else alternatives(namespace, known)}")
+    namespaces = _known(snapshot)
+    return UsageError(
+        f"{subject} namespace {namespace}{'' if namespace in namespaces else alternatives(namespace, namespaces)}"
+    )
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
@@ -35,10 +37,10 @@ def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 
 def _not_found(snapshot: Snapshot, namespace: str) -> str:
     """In the API server's words; empty where the namespace is there, or nobody listed them."""
-    known = _known(snapshot)
-    if namespace in known or not snapshot.objects.knows(Namespace):
+    namespaces = _known(snapshot)
+    if namespace in namespaces or not snapshot.objects.knows(Namespace):
         return ""
-    return f"namespaces {quote(namespace)} not found{alternatives(namespace, known)}"
+    return f"namespaces {quote(namespace)} not found{alternatives(namespace, namespaces)}"
 
 
 def _known(snapshot: Snapshot) -> set[str]:
@@ -50,5 +52,5 @@ def _namespaces(snapshot: Snapshot) -> Iterator[str]:
     objects = snapshot.objects
     yield from (namespace.metadata.name for namespace in objects.of(Namespace))
     yield from (pod.metadata.namespace for pod in snapshot.pods)
-    for found in objects.by_type.values():
-        yield from (each.metadata.namespace for each in found if each.metadata.namespace)
+    for group in objects.by_type.values():
+        yield from (obj.metadata.namespace for obj in group if obj.metadata.namespace)

@@ -40,12 +40,12 @@ class ClusterWorkloads:
         """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
         workload of the snapshot controls.
         """
-        known = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
+        present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
         for row in self.kinds or _LASTING:
             for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
                 meta = obj.metadata
                 is_asked = self.all_namespaces or meta.namespace == namespace
-                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, known)):
+                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, present)):
                     yield Reference(row, meta.name, meta.namespace)
 
     def gaps(self, snapshot: Snapshot) -> Iterator[str]:
@@ -67,13 +67,13 @@ def reference_kinds() -> str:
     return ", ".join(kind.short for kind in REFERABLE)
 
 
-def _is_part(obj: ApiObject, known: Set[tuple[str, str, str]]) -> bool:
+def _is_part(obj: ApiObject, present: Set[tuple[str, str, str]]) -> bool:
     """Whether another workload speaks for it, or it is a former revision of a Deployment that was not listed."""
     owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
     if owner is None:
         return False
     is_past = isinstance(obj, ReplicaSet) and obj.spec.replicas == 0
-    return is_past or (owner.kind, obj.metadata.namespace, owner.name) in known
+    return is_past or (owner.kind, obj.metadata.namespace, owner.name) in present
 
 
 def _key(row: Kind, obj: ApiObject) -> tuple[str, str, str]:

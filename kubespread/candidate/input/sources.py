@@ -91,7 +91,7 @@ class Sources:
         selector = selector_of(choosing)
         chosen: list[Source] = []
         for source in self.bearing:
-            chosen += source.each(selector) if isinstance(source, Manifest) and source.workloads else [source]
+            chosen += source.split(selector) if isinstance(source, Manifest) and source.workloads else [source]
         if not chosen:
             raise UsageError(f"no workload has the labels {selector}")
         return chosen
@@ -122,10 +122,10 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             read.bearing.append(pod)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
-            found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
-            if not found:
+            references = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
+            if not references:
                 raise no_workloads(snapshot, None if pod.all_namespaces else default_namespace, choosing.selector)
-            read.bearing += found
+            read.bearing += references
         elif Path(pod).is_dir():
             for file in manifest_files(str(pod), recursive=choosing.recursive):
                 _take_one_of_many(read, file, choosing)
@@ -137,7 +137,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
 
 def check_choosing(pods: Sequence[PodGiven], choosing: Choosing) -> None:
     """Raise UsageError where something is named twice, or chosen by what has no say in it, or has no name."""
-    known: set[Path | Reference] = set()
+    seen: set[Path | Reference] = set()
     for pod in pods:
         if pod == "":
             raise UsageError("the path of a manifest is empty")
@@ -149,9 +149,9 @@ def check_choosing(pods: Sequence[PodGiven], choosing: Choosing) -> None:
             if isinstance(named, Reference) and choosing.selector:
                 raise UsageError(f"-l/--selector and {label} do not go together: its name says which it is")
         for label, identity in _identities(pod, named, recursive=choosing.recursive):
-            if identity in known:
+            if identity in seen:
                 raise UsageError(f"{label} is named twice")
-            known.add(identity)
+            seen.add(identity)
 
 
 def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> Iterator[tuple[str, Path | Reference]]:

@@ -32,12 +32,12 @@ def decodable(data: Any, cls: type[KubeObject]) -> tuple[Any, list[DecodingError
 def hint(error: DecodingError, data: Any) -> str:
     """What the author of ``data`` probably meant, to be put behind the API server's text; else empty."""
     value = value_at(data, error.path)
-    said = str(error)
-    if said.endswith("of type string") and isinstance(value, bool | int | float):
+    message = str(error)
+    if message.endswith("of type string") and isinstance(value, bool | int | float):
         return "; quote it"
-    if said.endswith(("of type int32", "of type int64")) and isinstance(value, str) and value.isdigit():
+    if message.endswith(("of type int32", "of type int64")) and isinstance(value, str) and value.isdigit():
         return f"; write {value} without quotes"
-    if said in (BAD_FORMAT, BAD_SUFFIX) and isinstance(value, str):
+    if message in (BAD_FORMAT, BAD_SUFFIX) and isinstance(value, str):
         meant = _meant_quantities(value.strip())
         return f", did you mean {' or '.join(map(_quoted, meant))}?" if meant else ""
     return ""

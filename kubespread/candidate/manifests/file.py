@@ -76,8 +76,8 @@ class Manifest:
         """What can be asked about."""
         return [item for item in self.items if is_workload(item)]
 
-    def each(self, selector: Selector) -> list[Manifest]:
-        """The same once for every workload that ``selector`` selects. Raises ManifestError where one is there twice."""
+    def split(self, selector: Selector) -> list[Manifest]:
+        """One manifest for each workload that ``selector`` selects. Raises ManifestError where one is there twice."""
         counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:

@@ -31,8 +31,8 @@ def _workloads(item: KubernetesObject, template_path: str, items: Sequence[Kuber
     if templates is None:
         is_known = pod_creator(item.api_version, item.kind) is not None or (item.api_version, item.kind) in READ
         templates = () if is_known or not template_path else (TemplateAt(template_path),)
-    found = [part for template in templates for part in _parts(item, template)]
-    return found or list(_of_referenced(item, items))
+    parts = [part for template in templates for part in _parts(item, template)]
+    return parts or list(_of_referenced(item, items))
 
 
 def _parts(item: KubernetesObject, template: TemplateAt) -> Iterator[KubernetesObject]:

@@ -105,16 +105,16 @@ def _restore_status(place: Place, pod: Pod) -> None:
 
 def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
     """The manifest's namespace, else the one asked for; kubectl refuses two that differ, and so does this."""
-    asked = surroundings.namespace
-    if asked is not None and (faults := dns_label_faults(asked)):
-        raise UsageError(f"invalid namespace {asked!r}: {faults[0]}")
+    namespace = surroundings.namespace
+    if namespace is not None and (faults := dns_label_faults(namespace)):
+        raise UsageError(f"invalid namespace {namespace!r}: {faults[0]}")
     own = item.namespace
-    if own and asked and own != asked:
+    if own and namespace and own != namespace:
         raise UsageError(
-            f'the namespace from the provided object "{own}" does not match the namespace "{asked}". '
+            f'the namespace from the provided object "{own}" does not match the namespace "{namespace}". '
             f"You must pass '--namespace={own}' to perform this operation."
         )
-    return own or asked or surroundings.context_namespace
+    return own or namespace or surroundings.context_namespace
 
 
 def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_path: str) -> list[UnknownField]:
@@ -142,10 +142,10 @@ def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault
         if is_written and not item.path:
             yield FieldFault("apiVersion", f"not set{_meant(POD_CREATORS.get(kind))}")
         return
-    known = pod_creator(api_version, kind)
-    if not kind or (known and known.api_version == api_version) or (api_version, kind) in _OLD:
+    creator = pod_creator(api_version, kind)
+    if not kind or (creator and creator.api_version == api_version) or (api_version, kind) in _OLD:
         return
-    if known or "." not in group_of(api_version):
+    if creator or "." not in group_of(api_version):
         meant = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
         wrong = "kind" if meant is not None and meant.api_version == api_version else "apiVersion"
         yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_meant(meant)}')

@@ -47,7 +47,7 @@ class _Rollout:
         self.before = sorted(replica_sets, key=age_order)
         self.writes: list[Write] = []
         self.created: str | None = None
-        self._replica_sets = {each.metadata.name: each for each in self.before}
+        self._replica_sets = {replica_set.metadata.name: replica_set for replica_set in self.before}
         new = new_replica_set(deployment, self.before)
         self._new = None if new is None else new.metadata.name
         if new is not None:
@@ -69,7 +69,7 @@ class _Rollout:
 
     @property
     def active_old(self) -> list[ReplicaSet]:
-        return [each for each in self.old if replicas_of(each) > 0]
+        return [replica_set for replica_set in self.old if replicas_of(replica_set) > 0]
 
     @property
     def active(self) -> list[ReplicaSet]:
@@ -131,7 +131,7 @@ class _Rollout:
     def _with_revision(self, new: ReplicaSet) -> ReplicaSet:
         """The new ReplicaSet has the highest revision, also when it is one that was there before."""
         new = replace(new, spec=replace(new.spec, min_ready_seconds=self.deployment.spec.min_ready_seconds))
-        latest = max([0, *(revision(each) or 0 for each in self.old)]) + 1
+        latest = max([0, *(revision(replica_set) or 0 for replica_set in self.old)]) + 1
         own = new.metadata.annotations.get(REVISION, "")
         number = revision(new) if own else 0
         if number is None or number >= latest:
@@ -150,7 +150,7 @@ _MAX_INT32 = 2**31 - 1
 
 def _is_scaling(rollout: _Rollout) -> bool:
     """Whether an active ReplicaSet was sized for another number of replicas. Source of the rule: isScalingEvent."""
-    desired = (_number(each, DESIRED_REPLICAS) for each in rollout.active)
+    desired = (_number(replica_set, DESIRED_REPLICAS) for replica_set in rollout.active)
     return any(number is not None and number != rollout.replicas for number in desired)
 
 
@@ -323,8 +323,12 @@ def _clean_up_history(rollout: _Rollout) -> None:
     limit = rollout.deployment.spec.revision_history_limit
     if limit == _NO_LIMIT:
         return
-    old = {each.metadata.name for each in rollout.old}
-    alive = [each for each in rollout.before if each.metadata.name in old and each.metadata.deletion_timestamp is None]
+    old = {replica_set.metadata.name for replica_set in rollout.old}
+    alive = [
+        replica_set
+        for replica_set in rollout.before
+        if replica_set.metadata.name in old and replica_set.metadata.deletion_timestamp is None
+    ]
     surplus = max(0, len(alive) - (_DEFAULT_HISTORY if limit is None else limit))
     for replica_set in _by_revision(alive)[:surplus]:
         status = replica_set.status
@@ -334,16 +338,16 @@ def _clean_up_history(rollout: _Rollout) -> None:
 
 
 def _by_revision(replica_sets: Sequence[ReplicaSet]) -> list[ReplicaSet]:
-    return sorted(replica_sets, key=lambda each: (revision(each) or 0, age_order(each)))
+    return sorted(replica_sets, key=lambda replica_set: (revision(replica_set) or 0, age_order(replica_set)))
 
 
 def _with_status(rollout: _Rollout) -> Deployment:
     deployment, new = rollout.deployment, rollout.new
     statuses = [replica_set.status for replica_set in rollout.replica_sets]
     status = DeploymentStatus(
-        replicas=sum(each.replicas for each in statuses),
-        ready_replicas=sum(each.ready_replicas for each in statuses),
-        available_replicas=sum(each.available_replicas for each in statuses),
+        replicas=sum(status.replicas for status in statuses),
+        ready_replicas=sum(status.ready_replicas for status in statuses),
+        available_replicas=sum(status.available_replicas for status in statuses),
         updated_replicas=new.status.replicas if new is not None else 0,
         observed_generation=deployment.metadata.generation,
     )
@@ -372,14 +376,14 @@ def _recreate(rollout: _Rollout, pods: Iterable[Pod], digest: str, now: datetime
 def _old_pods_are_running(rollout: _Rollout, pods: Iterable[Pod]) -> bool:
     """Whether an old pod holds up the new ones: terminating ones do, those that ended do not."""
     old, meta = rollout.old, rollout.deployment.metadata
-    if any(each.status.replicas > 0 for each in old):
+    if any(replica_set.status.replicas > 0 for replica_set in old):
         return True
     selector = from_label_selector(rollout.deployment.spec.selector)
     return any(
         pod.metadata.namespace == meta.namespace
         and pod.status.phase not in ENDED_PHASES
         and selector.matches(pod.metadata.labels)
-        and any(controls(each, pod) for each in old)
+        and any(controls(replica_set, pod) for replica_set in old)
         for pod in pods
     )
 
@@ -416,11 +420,11 @@ def _shrink_old(rollout: _Rollout, new: ReplicaSet) -> bool:
     total = rollout.total
     room = total - min_available - new_unavailable
     # Both steps see the ReplicaSets that had pods when the pass began, and no others.
-    considered = [each.metadata.name for each in rollout.active_old]
+    considered = [replica_set.metadata.name for replica_set in rollout.active_old]
     if room <= 0 or not _clean_up_unhealthy(rollout, room):
         return False
-    old = [each for each in rollout.old if each.metadata.name in considered]
-    room = sum(each.status.available_replicas for each in (*old, new)) - min_available
+    old = [replica_set for replica_set in rollout.old if replica_set.metadata.name in considered]
+    room = sum(replica_set.status.available_replicas for replica_set in (*old, new)) - min_available
     for replica_set in old:
         step = min(replicas_of(replica_set), room)
         if step > 0:

@@ -43,7 +43,7 @@ def _counts_by_hash(spec: PodSpec) -> bool:
     constraints = spec.topology_spread_constraints
     terms = spec.affinity.pod_terms if spec.affinity is not None else []
     counting: list[TopologySpreadConstraint | PodAffinityTerm] = [*constraints, *terms]
-    keys = [key for each in counting for key in (*each.match_label_keys, *_keys(each.label_selector))]
+    keys = [key for constraint in counting for key in (*constraint.match_label_keys, *_keys(constraint.label_selector))]
     keys += [key for term in terms for key in term.mismatch_label_keys]
     return not constraints or TEMPLATE_HASH in keys
 

@@ -32,7 +32,9 @@ def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]
 
 def newest_replica_set(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
     """The ReplicaSet of the newest revision."""
-    return max(replica_sets_of(deployment, replica_sets), key=lambda each: revision(each) or 0, default=None)
+    return max(
+        replica_sets_of(deployment, replica_sets), key=lambda replica_set: revision(replica_set) or 0, default=None
+    )
 
 
 def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
@@ -52,7 +54,11 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
         replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)
     ]
     named = deployment.metadata.annotations.get(REVISION)
-    current = (each for each in alike if named is not None and each.metadata.annotations.get(REVISION) == named)
+    current = (
+        replica_set
+        for replica_set in alike
+        if named is not None and replica_set.metadata.annotations.get(REVISION) == named
+    )
     return next(current, alike[0] if alike else None)
 
 

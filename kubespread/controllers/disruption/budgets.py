@@ -88,13 +88,13 @@ class ClusterScales:
     """
 
     def __init__(self, objects: ClusterObjects, custom: Mapping[tuple[str, str], CustomKind] | None = None) -> None:
-        found: Sequence[_Scalable] = (
+        workloads: Sequence[_Scalable] = (
             *objects.of(Deployment),
             *objects.of(ReplicaSet),
             *objects.of(StatefulSet),
             *objects.of(ReplicationController),
         )
-        self._workloads = {_name_of(workload): workload for workload in found}
+        self._workloads = {_name_of(workload): workload for workload in workloads}
         self._custom = custom or {}
 
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
@@ -109,10 +109,10 @@ class ClusterScales:
 
     def _find(self, owner: OwnerReference, namespace: str) -> _Scalable | None:
         group = group_of(owner.api_version)
-        known = self._workloads.get(WorkloadName(owner.kind, namespace, owner.name))
-        if known is None or group not in _GROUPS[type(known)] or not _is(owner, known.metadata.uid):
+        workload = self._workloads.get(WorkloadName(owner.kind, namespace, owner.name))
+        if workload is None or group not in _GROUPS[type(workload)] or not _is(owner, workload.metadata.uid):
             return None
-        return known
+        return workload
 
     def _deployment(self, replica_set: ReplicaSet) -> _Scalable | None:
         owner = controller_of(replica_set)
@@ -141,16 +141,16 @@ def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
 
     A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
     """
-    asked: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, ...]] = set()
     replicas: dict[WorkloadName, int] = {}
     for pod in pods:
         controller = controller_of(pod)
         if controller is None:
             continue
         key = pod.metadata.namespace, controller.api_version, controller.kind, controller.name, controller.uid
-        if key in asked:
+        if key in seen:
             continue
-        asked.add(key)
+        seen.add(key)
         scale = scales(controller, pod.metadata.namespace)
         if scale is None:
             raise ScaleError(f"found no controllers for pod {quote(pod.metadata.name)}")
@@ -283,5 +283,5 @@ def _with_condition(status: PodDisruptionBudgetStatus, reason: str, message: str
     condition = Condition(type=DISRUPTION_ALLOWED, status=allowed, reason=reason, message=message)
     if condition_of(status) is None:
         return replace(status, conditions=[*status.conditions, condition])
-    conditions = [condition if each.type == DISRUPTION_ALLOWED else each for each in status.conditions]
+    conditions = [condition if existing.type == DISRUPTION_ALLOWED else existing for existing in status.conditions]
     return replace(status, conditions=conditions)

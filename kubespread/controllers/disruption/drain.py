@@ -73,7 +73,7 @@ def plan_drain(
     node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags, now: datetime
 ) -> DrainPlan:
     """Sort out, at ``now``, those of ``pods`` that are on the node; ``daemon_sets`` are all that exist."""
-    existing = {(found.metadata.namespace, found.metadata.name) for found in daemon_sets}
+    existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}

@@ -45,11 +45,11 @@ def _completed_indexes(text: str, completions: int) -> list[range]:
 def _merged(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
     """All of them in order, none of them twice."""
     apart: list[range] = []
-    for each in sorted((*ranges, *(range(index, index + 1) for index in indexes)), key=lambda each: each.start):
-        if apart and each.start <= apart[-1].stop:
-            apart[-1] = range(apart[-1].start, max(apart[-1].stop, each.stop))
-        elif each:
-            apart.append(each)
+    for span in sorted((*ranges, *(range(index, index + 1) for index in indexes)), key=lambda stretch: stretch.start):
+        if apart and span.start <= apart[-1].stop:
+            apart[-1] = range(apart[-1].start, max(apart[-1].stop, span.stop))
+        elif span:
+            apart.append(span)
     return apart
 
 
@@ -57,9 +57,9 @@ def _first_pending(taken: Sequence[range], count: int, completions: int) -> tupl
     """The ``count`` smallest indexes that are in none of the merged ranges, as far as there are so many."""
     pending: list[int] = []
     start = 0
-    for each in (*taken, range(completions, completions)):
-        pending += range(start, min(each.start, start + count - len(pending)))
-        start = each.stop
+    for span in (*taken, range(completions, completions)):
+        pending += range(start, min(span.start, start + count - len(pending)))
+        start = span.stop
     return tuple(pending)
 
 
@@ -194,8 +194,8 @@ def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
         done = _manage(job.spec, progress, now)
     else:
         done = JobPass()
-    left = len(progress.active) - len(done.surplus.chosen) + done.create
-    if ending is None and not left and progress.is_enough:
+    remaining = len(progress.active) - len(done.surplus.chosen) + done.create
+    if ending is None and not remaining and progress.is_enough:
         ending = "SuccessCriteriaMet", "CompletionsReached"
     if ending is not None:
         kind, reason = ending
@@ -330,12 +330,12 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     active = len(progress.active)
     if spec.suspend:
         return JobPass(surplus=surplus(progress.active, active, progress.indexes))
-    wanted = _wanted(spec, progress)
-    going = surplus(progress.active, max(0, active - wanted), progress.indexes)
+    desired = _wanted(spec, progress)
+    going = surplus(progress.active, max(0, active - desired), progress.indexes)
     if going.chosen:
         return JobPass(surplus=replace(going, chosen=going.chosen[:MAX_PODS_PER_PASS]))
     waiting = progress.terminating if _waits_for_the_end(spec) else ()
-    missing = min(MAX_PODS_PER_PASS, wanted - active - len(waiting))
+    missing = min(MAX_PODS_PER_PASS, desired - active - len(waiting))
     if missing <= 0 or remaining_backoff(progress.newly_succeeded, progress.newly_failed, now):
         return JobPass()
     if progress.indexes is None:
@@ -394,13 +394,17 @@ def _containers_finished(pod: Pod) -> datetime | None:
     """None while a container, or a sidecar, has not ended, or does not say when."""
     sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
     status = pod.status
-    times = [_container_finished(pod, each) for each in status.container_statuses]
+    times = [_container_finished(pod, container) for container in status.container_statuses]
     if None in times:
         # Sidecars end later: with them there is a time after all.
         times = []
-    times += [_container_finished(pod, each) for each in status.init_container_statuses if each.name in sidecars]
-    known = [time for time in times if time is not None]
-    return max(known) if known and len(known) == len(times) else None
+    times += [
+        _container_finished(pod, container)
+        for container in status.init_container_statuses
+        if container.name in sidecars
+    ]
+    finished = [time for time in times if time is not None]
+    return max(finished) if finished and len(finished) == len(times) else None
 
 
 def _container_finished(pod: Pod, status: ContainerStatus) -> datetime | None:

@@ -34,8 +34,8 @@ def parallelism(spec: WorkloadSpec) -> int:
 def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: WorkloadSpec, *, is_suspended: bool) -> NewPod:
     notes = [] if uid else ["the Job's UID is made up by kubespread"]
     if is_suspended:
-        said = "is suspended and makes no pods: its pods are those once it is resumed"
-        notes.append(f"{creator.kind}/{creator.name} {said}")
+        note = "is suspended and makes no pods: its pods are those once it is resumed"
+        notes.append(f"{creator.kind}/{creator.name} {note}")
     uid = uid or str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{creator.namespace}/{name}"))
     labels: dict[str, str] = {}
     if not spec.manual_selector:

@@ -151,11 +151,11 @@ class _Members:
         start = first_ordinal(stateful_set)
         ordinals = range(start, start + (1 if spec.replicas is None else spec.replicas))
         # A pod that is not called like one of the StatefulSet's is not looked at.
-        there = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+        by_ordinal = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
         first_updated = start + _not_updated(stateful_set)
 
         def member(ordinal: int) -> _Member:
-            pod = there.get(ordinal)
+            pod = by_ordinal.get(ordinal)
             if pod is None:
                 revision = revisions.current if ordinal < first_updated else revisions.update
                 return _Member(ordinal, f"{name}-{ordinal}", revision, None)
@@ -164,7 +164,7 @@ class _Members:
             revision = pod.metadata.labels.get(REVISION_LABEL, "")
             return _Member(ordinal, pod.metadata.name, revision, pod, ready, available)
 
-        beyond = sorted((ordinal for ordinal in there if ordinal not in ordinals), reverse=True)
+        beyond = sorted((ordinal for ordinal in by_ordinal if ordinal not in ordinals), reverse=True)
         return cls(
             [member(ordinal) for ordinal in ordinals],
             [member(ordinal) for ordinal in beyond],
@@ -237,13 +237,13 @@ def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, r
     updated = members.replicas[rolling_update.partition or 0 :][::-1]
     if rules.max_unavailable:
         limit = _limit(rolling_update, len(members.replicas), rules)
-        left = max(0, limit - sum(not member.is_available for member in members.replicas))
+        allowed = max(0, limit - sum(not member.is_available for member in members.replicas))
         outdated = [member for member in updated if _is_outdated(member, revision)]
         first: list[_Member] = []
         if rules.clears_unavailable_first and not members.monotonic:
             first = [member for member in outdated if member.pod is not None and not member.is_available]
             outdated = [member for member in outdated if member.is_available]
-        return [Delete(member.name) for member in (*first, *outdated[:left])]
+        return [Delete(member.name) for member in (*first, *outdated[:allowed])]
     for member in updated:
         if _is_outdated(member, revision):
             return [Delete(member.name)]

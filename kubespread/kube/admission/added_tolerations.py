@@ -27,7 +27,7 @@ def tolerate_for_a_while(pod: Pod) -> None:
     added = [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
         for key in _UNREACHABLE
-        if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in own)
+        if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in own)
     ]
     pod.spec.tolerations = [*own, *added]
 
@@ -39,7 +39,7 @@ def tolerate_extended_resources(pod: Pod) -> list[str]:
     own = pod.spec.tolerations
     added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
     pod.spec.tolerations = [*own, *added]
-    return [f"ExtendedResourceToleration: tolerations {each.key}:{each.effect}" for each in added]
+    return [f"ExtendedResourceToleration: tolerations {toleration.key}:{toleration.effect}" for toleration in added]
 
 
 def for_extended_resources(pod: Pod) -> list[Toleration]:
@@ -59,12 +59,12 @@ def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[To
     """Both, without those that another one makes superfluous."""
     together = [*first, *second]
     kept: list[Toleration] = []
-    for position, each in enumerate(together):
-        if any(_covers(other, each) for other in kept):
+    for position, toleration in enumerate(together):
+        if any(_covers(other, toleration) for other in kept):
             continue
-        if any(other != each and _covers(other, each) for other in together[position + 1 :]):
+        if any(other != toleration and _covers(other, toleration) for other in together[position + 1 :]):
             continue
-        kept.append(each)
+        kept.append(toleration)
     return kept
 
 

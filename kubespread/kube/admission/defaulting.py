@@ -58,9 +58,9 @@ def default_claim(claim: PersistentVolumeClaim) -> None:
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
     """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
     default = [
-        each.metadata.name
-        for each in classes
-        if any(each.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
+        storage_class.metadata.name
+        for storage_class in classes
+        if any(storage_class.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
     ]
     if claim.spec.storage_class_name is None and default:
         claim.spec.storage_class_name = min(default)

@@ -27,14 +27,14 @@ def _counted_per_container(pod: Pod) -> Pod:
     if not _is_resizing(pod):
         return pod
     infeasible, status, spec = resize_infeasible(pod), pod.status, pod.spec
-    statuses = {each.name: each for each in status.container_statuses}
-    init_statuses = {each.name: each for each in status.init_container_statuses}
+    statuses = {status.name: status for status in status.container_statuses}
+    init_statuses = {status.name: status for status in status.init_container_statuses}
     resources = spec.resources
     if resources is not None and status.resources is not None:
         granted = (status.resources.requests, status.allocated_resources)
         effective = _largest(*granted) if infeasible else _largest(resources.requests, *granted)
-        asked = {name: effective.get(name, str(ZERO)) for name in resources.requests}
-        resources = replace(resources, requests=asked)
+        effective_requests = {name: effective.get(name, str(ZERO)) for name in resources.requests}
+        resources = replace(resources, requests=effective_requests)
     return replace(
         pod,
         spec=replace(
@@ -55,8 +55,8 @@ def _counted_per_container(pod: Pod) -> Pod:
         ),
         status=replace(
             status,
-            container_statuses=[_settled(each) for each in status.container_statuses],
-            init_container_statuses=[_settled(each) for each in status.init_container_statuses],
+            container_statuses=[_settled(status) for status in status.container_statuses],
+            init_container_statuses=[_settled(status) for status in status.init_container_statuses],
             conditions=[condition for condition in status.conditions if condition.type != RESIZE_PENDING],
             resources=None,
             allocated_resources={},
@@ -67,14 +67,20 @@ def _counted_per_container(pod: Pod) -> Pod:
 def _is_resizing(pod: Pod) -> bool:
     """Whether anything was granted that is not what the pod asks for, or nothing can be."""
     status = pod.status
-    asked = {
+    requested = {
         container.name: container.resources.requests for container in (*pod.spec.init_containers, *pod.spec.containers)
     }
     return (
         any(
-            (each.resources is not None and each.resources.requests != asked.get(each.name))
-            or (each.allocated_resources and each.allocated_resources != asked.get(each.name))
-            for each in (*status.container_statuses, *status.init_container_statuses)
+            (
+                container_status.resources is not None
+                and container_status.resources.requests != requested.get(container_status.name)
+            )
+            or (
+                container_status.allocated_resources
+                and container_status.allocated_resources != requested.get(container_status.name)
+            )
+            for container_status in (*status.container_statuses, *status.init_container_statuses)
         )
         or status.resources is not None
         or bool(status.allocated_resources)
@@ -85,8 +91,8 @@ def _is_resizing(pod: Pod) -> bool:
 def _counted(container: Container, status: ContainerStatus | None, *, infeasible: bool) -> Container:
     if status is None or status.resources is None:
         return container
-    granted, asked = (status.resources.requests, status.allocated_resources), container.resources.requests
-    requests = _largest(*granted) if infeasible else _largest(asked, *granted)
+    granted, requested = (status.resources.requests, status.allocated_resources), container.resources.requests
+    requests = _largest(*granted) if infeasible else _largest(requested, *granted)
     return replace(container, resources=replace(container.resources, requests=requests))
 
 
@@ -96,8 +102,8 @@ def _settled(status: ContainerStatus) -> ContainerStatus:
 
 def _largest(*lists: ResourceList) -> ResourceList:
     largest: ResourceList = {}
-    for given in lists:
-        for name, text in given.items():
+    for resources in lists:
+        for name, text in resources.items():
             if name not in largest or parse(text).nano > parse(largest[name]).nano:
                 largest[name] = text
     return largest

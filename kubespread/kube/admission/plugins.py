@@ -116,17 +116,25 @@ def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
-    spec, known = pod.spec, objects.knows(PriorityClass)
+    spec, has_classes = pod.spec, objects.knows(PriorityClass)
     name, priority, policy = spec.priority_class_name, 0, ""
     if name in _BUILT_IN_PRIORITIES:
         priority = _BUILT_IN_PRIORITIES[name]
     else:
         classes = objects.of(PriorityClass)
-        default = min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
-        named = next((each for each in classes if each.metadata.name == name), None) if name else default
+        default = min(
+            (priority_class for priority_class in classes if priority_class.global_default),
+            key=lambda priority_class: priority_class.value,
+            default=None,
+        )
+        named = (
+            next((priority_class for priority_class in classes if priority_class.metadata.name == name), None)
+            if name
+            else default
+        )
         if named is not None:
             name, priority, policy = named.metadata.name, named.value, named.preemption_policy
-        elif not known:
+        elif not has_classes:
             return
         elif name:
             raise ForbiddenError(f"no PriorityClass with name {name} was found")

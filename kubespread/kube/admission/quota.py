@@ -120,7 +120,9 @@ class Ledger:
     def refusal(self, pod: Pod) -> str:
         """What is said to one more pod like ``pod``; empty where all quotas allow it."""
         charge = self._charge(pod)
-        return charge.fault or next((said for place in charge.places if (said := self._exceeded(place, charge))), "")
+        return charge.fault or next(
+            (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
+        )
 
     def charge(self, pod: Pod, copies: int = 1) -> bool:
         """Count ``copies`` more pods like ``pod``, fewer where it is negative; whether any quota does."""
@@ -177,8 +179,8 @@ def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[Re
 
 
 def _is_synced(quota: ResourceQuota) -> bool:
-    hard, known = quota.spec.hard, quota.status.hard
-    return bool(known) and (hard in ({}, known) or amounts(hard) == amounts(known))
+    hard, recorded = quota.spec.hard, quota.status.hard
+    return bool(recorded) and (hard in ({}, recorded) or amounts(hard) == amounts(recorded))
 
 
 def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
@@ -245,7 +247,7 @@ def _is_best_effort(pod: Pod) -> bool:
     if _has_pod_level_resources(pod) and pod.spec.resources is not None:
         counted = [pod.spec.resources]
     named = (amounts(getattr(resources, kind)) for resources in counted for kind in ("requests", "limits"))
-    return not any(each[name].nano > 0 for each in named for name in ("cpu", "memory") if name in each)
+    return not any(resources[name].nano > 0 for resources in named for name in ("cpu", "memory") if name in resources)
 
 
 def _has_pod_level_resources(pod: Pod) -> bool:

@@ -30,13 +30,13 @@ class ClusterObjects:
 
     def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
         """The first of a type with a name; of a type that is in namespaces, the one in ``namespace``."""
-        alike = (each for each in self.of(cls) if each.metadata.name == name)
-        return next((each for each in alike if namespace in (None, each.metadata.namespace)), None)
+        alike = (obj for obj in self.of(cls) if obj.metadata.name == name)
+        return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)
 
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """The same, ``objects`` being all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
-        return replace(self, by_type={known: found for known, found in by_type.items() if found})
+        return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or there are known to be none."""

@@ -53,13 +53,13 @@ class _Place:
         join = "." if self.path else ""
         return _Place(struct, f"{self.go_path}{join}{name}", f"{self.path}{join}{name}")
 
-    def at(self, index: int | str) -> _Place:
+    def item(self, index: int | str) -> _Place:
         """Inside a list or a map, which Go's path does not show."""
         return _Place(self.struct, self.go_path, f"{self.path}[{index}]")
 
-    def mismatch(self, found: str, go_type: str) -> DecodingError:
+    def mismatch(self, json_type: str, go_type: str) -> DecodingError:
         where = f"Go struct field {self.struct}.{self.go_path}" if self.struct else "Go value"
-        return DecodingError(f"json: cannot unmarshal {found} into {where} of type {go_type}", self.path)
+        return DecodingError(f"json: cannot unmarshal {json_type} into {where} of type {go_type}", self.path)
 
 
 def decode(data: Any, cls: type[T], path: str = "") -> T:
@@ -127,7 +127,7 @@ def _walk(value: Any, expected: Any, place: _Place) -> Any:
         if not isinstance(value, list):
             raise place.mismatch(_json_type(value), _go_type(expected))
         (element,) = get_args(expected)
-        return [_walk(item, element, place.at(position)) for position, item in enumerate(value)]
+        return [_walk(item, element, place.item(position)) for position, item in enumerate(value)]
     if origin is dict:
         return _walk_map(value, expected, place)
     if expected is Any:
@@ -155,11 +155,11 @@ def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
     _, element = get_args(expected)
     if element is str:
         # A null map entry is present and empty, unlike a null field.
-        return {key: "" if item is None else _walk(item, str, place.at(key)) for key, item in value.items()}
+        return {key: "" if item is None else _walk(item, str, place.item(key)) for key, item in value.items()}
     if element is Any:
         return value
     for key, item in value.items():
-        _check_quantity(item, place.at(key))
+        _check_quantity(item, place.item(key))
     return value
 
 
@@ -220,19 +220,19 @@ _TIMES = frozenset({"creation_timestamp", "deletion_timestamp", "start_time", "l
 """Those that an answer cannot do without."""
 
 
-def check(found: KubeObject, path: str = "") -> None:
+def check(obj: KubeObject, path: str = "") -> None:
     """Raises DecodingError for the first amount, selector or moment in ``found`` that cannot be parsed.
 
     Selectors in the specs of pods are left to the scheduler's plugins, which answer a bad one as kube-scheduler does.
     """
-    ways = _ways(type(found))
+    ways = _ways(type(obj))
     if ways:
-        _follow(found, ways, path)
+        _follow(obj, ways, path)
 
 
-def _follow(found: Any, ways: tuple[tuple[str, str, _Check], ...], path: str) -> None:
+def _follow(node: Any, ways: tuple[tuple[str, str, _Check], ...], path: str) -> None:
     for name, written, look in ways:
-        value = getattr(found, name)
+        value = getattr(node, name)
         if value is not None and value != "" and value != {} and value != []:
             look(value, f"{path}.{written}" if path else written)
 
@@ -241,10 +241,10 @@ def _follow(found: Any, ways: tuple[tuple[str, str, _Check], ...], path: str) ->
 def _ways(cls: type[KubeObject]) -> tuple[tuple[str, str, _Check], ...]:
     hints = get_type_hints(cls)
     is_of_pods = issubclass(cls, PodSpec)
-    found = ((field, _look(field.name, hints[field.name])) for field in msgspec.structs.fields(cls))
+    checks = ((field, _look(field.name, hints[field.name])) for field in msgspec.structs.fields(cls))
     return tuple(
         (field.name, field.encode_name, look)
-        for field, look in found
+        for field, look in checks
         if look is not None and not (is_of_pods and field.name in ("affinity", "topology_spread_constraints"))
     )
 

@@ -30,15 +30,15 @@ def did_you_mean(text: str) -> str:
     return f', did you mean "{text}"?' if text else ""
 
 
-def near_miss(name: str, known: Iterable[str]) -> str:
+def near_miss(name: str, names: Iterable[str]) -> str:
     """The known name that ``name`` was probably to be; empty where none is near."""
-    lower = {other.lower(): other for other in known}
+    lower = {other.lower(): other for other in names}
     return next((lower[other] for other in get_close_matches(name.lower(), lower, n=1, cutoff=0.75)), "")
 
 
-def alternatives(text: str, known: Iterable[str]) -> str:
+def alternatives(text: str, candidates: Iterable[str]) -> str:
     """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
-    names = sorted(set(known))
+    names = sorted(set(candidates))
     # Screens leave out the domain that the names of all nodes end with, and people what controllers add to a name.
     if near := next((name for name in names if name.startswith((f"{text}.", f"{text}-"))), ""):
         return did_you_mean(near)

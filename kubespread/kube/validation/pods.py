@@ -220,14 +220,14 @@ def _containers_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterat
     names: set[str] = set()
     claims = [claim.name for claim in spec.resource_claims]
     for position, container in enumerate(spec.containers):
-        here = f"{path}.containers[{position}]"
-        yield from _container_faults(container, here, names, version)
-        yield from _reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+        field = f"{path}.containers[{position}]"
+        yield from _container_faults(container, field, names, version)
+        yield from _reference_faults(container.resources.claims, claims, f"{field}.resources.claims")
     yield from _host_port_faults(spec.containers, f"{path}.containers")
     for position, container in enumerate(spec.init_containers):
-        here = f"{path}.initContainers[{position}]"
-        yield from _container_faults(container, here, names, version)
-        yield from _reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+        field = f"{path}.initContainers[{position}]"
+        yield from _container_faults(container, field, names, version)
+        yield from _reference_faults(container.resources.claims, claims, f"{field}.resources.claims")
         # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
         yield from _host_port_faults([container], f"{path}.initContainers")
 
@@ -273,17 +273,17 @@ def _restart_rule_faults(container: Container, path: str, version: KubeVersion) 
 def _port_faults(ports: Sequence[ContainerPort], path: str) -> Iterator[FieldFault]:
     names: set[str] = set()
     for position, port in enumerate(ports):
-        here = f"{path}.ports[{position}]"
+        field = f"{path}.ports[{position}]"
         if port.name:
-            yield from _port_name_faults(port.name, f"{here}.name", names)
+            yield from _port_name_faults(port.name, f"{field}.name", names)
         if port.container_port == 0:
-            yield required(f"{here}.containerPort")
+            yield required(f"{field}.containerPort")
         elif not 1 <= port.container_port <= 65535:
-            yield invalid(f"{here}.containerPort", port.container_port, _PORT_RANGE)
+            yield invalid(f"{field}.containerPort", port.container_port, _PORT_RANGE)
         if port.host_port and not 1 <= port.host_port <= 65535:
-            yield invalid(f"{here}.hostPort", port.host_port, _PORT_RANGE)
+            yield invalid(f"{field}.hostPort", port.host_port, _PORT_RANGE)
         if port.protocol not in _PROTOCOLS:
-            yield unsupported(f"{here}.protocol", port.protocol, _PROTOCOLS)
+            yield unsupported(f"{field}.protocol", port.protocol, _PROTOCOLS)
 
 
 def _port_name_faults(name: str, path: str, names: set[str]) -> Iterator[FieldFault]:
@@ -354,17 +354,17 @@ def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
 
 def _reference_faults(references: Sequence[ContainerClaim], claims: Iterable[str], path: str) -> Iterator[FieldFault]:
     """A container's resources.claims, each of which must be one of the pod's."""
-    known = sorted(claims)
+    names = sorted(claims)
     rule = "must be one of the names in pod.spec.resourceClaims"
-    rule += f": {', '.join(known)}" if known else " which is empty"
+    rule += f": {', '.join(names)}" if names else " which is empty"
     seen: set[tuple[str, str]] = set()
     for position, reference in enumerate(references):
-        here = f"{path}[{position}]"
+        field = f"{path}[{position}]"
         if not reference.name:
-            yield required(here)
+            yield required(field)
             continue
         if (reference.name, reference.request) in seen:
-            yield duplicate(here, reference.name)
+            yield duplicate(field, reference.name)
         seen.add((reference.name, reference.request))
-        if reference.name not in known:
-            yield not_found(here, reference.name, rule)
+        if reference.name not in names:
+            yield not_found(field, reference.name, rule)

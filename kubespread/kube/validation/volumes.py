@@ -82,10 +82,10 @@ def volume_faults(volumes: Sequence[Volume], pod_name: str, path: str, *, is_pod
     names: set[str] = set()
     created = {f"{pod_name}-{volume.name}" for volume in volumes if pod_name and volume.ephemeral is not None}
     for position, volume in enumerate(volumes):
-        here = f"{path}[{position}]"
+        field = f"{path}[{position}]"
         faults = [
-            *_source_faults(volume, pod_name, here, is_pod=is_pod),
-            *_name_faults(volume.name, names, f"{here}.name"),
+            *_source_faults(volume, pod_name, field, is_pod=is_pod),
+            *_name_faults(volume.name, names, f"{field}.name"),
         ]
         yield from faults
         if not faults:
@@ -93,7 +93,7 @@ def volume_faults(volumes: Sequence[Volume], pod_name: str, path: str, *, is_pod
         claim = volume.persistent_volume_claim
         if claim is not None and claim.claim_name in created:
             detail = "must not reference a PVC that gets created for an ephemeral volume"
-            yield invalid(f"{here}.persistentVolumeClaim.claimName", claim.claim_name, detail)
+            yield invalid(f"{field}.persistentVolumeClaim.claimName", claim.claim_name, detail)
 
 
 def _name_faults(name: str, taken: set[str], path: str) -> Iterator[FieldFault]:
@@ -110,11 +110,11 @@ def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) ->
     if not present:
         return  # SetDefaults_Volume makes it an emptyDir.
     kind, source = present[0]
-    here = f"{path}.{kind}"
-    yield from _field_faults(kind, source, here)
+    field = f"{path}.{kind}"
+    yield from _field_faults(kind, source, field)
     yield from (forbidden(f"{path}.{other}", "may not specify more than 1 volume type") for other, _ in present[1:])
     if kind == "image" and is_pod and not source.reference:
-        yield required(f"{here}.reference")
+        yield required(f"{field}.reference")
     if kind == "ephemeral" and pod_name and volume.name:
         claim = f"{pod_name}-{volume.name}"
         yield from invalid_each(

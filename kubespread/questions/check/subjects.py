@@ -168,7 +168,7 @@ class _Gatherer:
                 yield source
                 continue
             try:
-                yield from source.each(selector)
+                yield from source.split(selector)
             except ManifestError as error:
                 self.gathered.refused.append(_refused(error, _file(source), source.file))
 

@@ -27,7 +27,7 @@ from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.snapshot.edits.node_marks import check_label
-from kubespread.snapshot.edits.verb import Edit, Field, Form, Given, Holds, NodeChange, path_in
+from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 from kubespread.wording import short_key
 
@@ -85,7 +85,7 @@ class AddNode(Edit, frozen=True):
     """None: the node of the cluster called ``template``."""
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         match = _TEMPLATE.fullmatch(text)
         if match is None or not _is_template(match["template"]):
             return None
@@ -101,11 +101,11 @@ class AddNode(Edit, frozen=True):
         return {"template": match["template"], "count": int(number), "labels": labels}
 
     @classmethod
-    def of(cls, given: Given, directory: str | None = "", /) -> Edit:
-        template, number = given["template"], given.get("count", 1)
+    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Edit:
+        template, number = fields["template"], fields.get("count", 1)
         if not _is_template(template):
             raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
-        edit = cls(template, number, tuple(_pairs(given)))
+        edit = cls(template, number, tuple(_pairs(fields)))
         if not 1 <= number <= MAX_COPIES:
             raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
         for key, value in edit.labels:
@@ -118,10 +118,10 @@ class AddNode(Edit, frozen=True):
         return cls(template, number, edit.labels, read_template(path_in(directory, template)))
 
     @classmethod
-    def line(cls, given: Given) -> str:
-        number = f":{given['count']}" if "count" in given else ""
-        labels = ",".join(f"{key}={value}" for key, value in _pairs(given))
-        return f"add-node {given['template']}{number}{f'@{labels}' if labels else ''}"
+    def line(cls, fields: FieldValues) -> str:
+        number = f":{fields['count']}" if "count" in fields else ""
+        labels = ",".join(f"{key}={value}" for key, value in _pairs(fields))
+        return f"add-node {fields['template']}{number}{f'@{labels}' if labels else ''}"
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, and what to say of them.
@@ -143,9 +143,9 @@ class AddNode(Edit, frozen=True):
         return self.line({"template": self.template, "labels": self.labels, **number})
 
 
-def _pairs(given: Given) -> Iterable[tuple[str, str]]:
+def _pairs(fields: FieldValues) -> Iterable[tuple[str, str]]:
     """The labels; a text may have a key twice, of which nothing is to be lost before it is looked at."""
-    labels: Mapping[str, str] | Iterable[tuple[str, str]] = given.get("labels", ())
+    labels: Mapping[str, str] | Iterable[tuple[str, str]] = fields.get("labels", ())
     return labels.items() if isinstance(labels, Mapping) else labels
 
 
@@ -232,16 +232,16 @@ _OF_A_ZONE = (REGION, BETA_REGION, "topology.k8s.aws/zone-id")
 
 def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
     """What else a copy of ``template`` has where its ``labels`` are set to others, as far as ``nodes`` tell."""
-    own, found = template.metadata.labels, dict[str, str]()
+    own, along = template.metadata.labels, dict[str, str]()
     for key, value in labels.items():
         before = own.get(key)
         if before in (None, "", value):
             continue
         others = (other for other in own if other not in {key, HOSTNAME, *labels})
-        found |= {other: value for other in others if own[other] == before and _go_together(key, other, nodes)}
+        along |= {other: value for other in others if own[other] == before and _go_together(key, other, nodes)}
         if key in (ZONE, BETA_ZONE):
-            found |= _of_the_zone(key, value, own, nodes)
-    return {key: value for key, value in found.items() if key not in labels and own[key] != value}
+            along |= _of_the_zone(key, value, own, nodes)
+    return {key: value for key, value in along.items() if key not in labels and own[key] != value}
 
 
 def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
@@ -254,12 +254,12 @@ def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
 
 def _of_the_zone(key: str, zone: str, own: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
     """What all nodes of the zone agree on."""
-    found = {}
+    labels = {}
     for other in own.keys() & _OF_A_ZONE:
-        there = {node.metadata.labels[other] for node in _with(nodes, key, other) if node.metadata.labels[key] == zone}
-        if len(there) == 1:
-            found[other] = there.pop()
-    return found
+        values = {node.metadata.labels[other] for node in _with(nodes, key, other) if node.metadata.labels[key] == zone}
+        if len(values) == 1:
+            labels[other] = values.pop()
+    return labels
 
 
 def _with(nodes: Sequence[Node], *keys: str) -> list[Node]:

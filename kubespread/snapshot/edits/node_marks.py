@@ -14,7 +14,7 @@ from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.validation.labels import labels_faults
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
-from kubespread.snapshot.edits.verb import NODES, Edit, Field, Form, Given, Holds, NodeChange, NodesEdit
+from kubespread.snapshot.edits.verb import NODES, Edit, Field, FieldValues, Form, Holds, NodeChange, NodesEdit
 from kubespread.snapshot.topology_keys import full_topology_key
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ class NodeTaint(NodesEdit, frozen=True):
     )  # fmt: skip
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         nodes, taint = _nodes_and_mark(text)
         return {"nodes": nodes, "taint": taint} if nodes and taint else None
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        target = parse_target(given["nodes"])
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        target = parse_target(fields["nodes"])
         try:
-            taint, removes = parse_taint(given["taint"])
+            taint, removes = parse_taint(fields["taint"])
         except TaintError as error:
             raise UsageError(str(error)) from error
         return RemoveTaint(target, taint.key, taint.effect) if removes else AddTaint(target, taint)
@@ -81,9 +81,9 @@ class RemoveTaint(NodeTaint, frozen=True):
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         taints = [taint for node in nodes_meant(self.target, nodes) for taint in node.spec.taints]
         if not any(map(self._is_meant, taints)):
-            known = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
+            taint_names = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
             raise UsageError(
-                f"taint {quote(self.described)} not found on {self.target}{alternatives(self.described, known)}"
+                f"taint {quote(self.described)} not found on {self.target}{alternatives(self.described, taint_names)}"
             )
         return self.replaced(self._untainted, nodes)
 
@@ -110,13 +110,13 @@ class NodeLabel(NodesEdit, frozen=True):
     brings_nodes: ClassVar = True
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         nodes, label = _nodes_and_mark(text)
         return {"nodes": nodes, "label": label} if nodes and label.partition("=")[0] else None
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        target, (key, equals, value) = parse_target(given["nodes"]), given["label"].partition("=")
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        target, (key, equals, value) = parse_target(fields["nodes"]), fields["label"].partition("=")
         if not equals and not key.endswith("-"):
             raise UsageError(f"unknown label spec: {key}")
         if equals:
@@ -147,10 +147,10 @@ class RemoveLabel(NodeLabel, frozen=True):
     key: str
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        known = {key for node in nodes_meant(self.target, nodes) for key in node.metadata.labels}
+        label_names = {key for node in nodes_meant(self.target, nodes) for key in node.metadata.labels}
         full = full_topology_key(self.key, nodes)
-        if full not in known:
-            raise UsageError(f"label {quote(self.key)} not found on {self.target}{alternatives(self.key, known)}")
+        if full not in label_names:
+            raise UsageError(f"label {quote(self.key)} not found on {self.target}{alternatives(self.key, label_names)}")
         return self.replaced(
             lambda node: _labeled(node, {key: value for key, value in node.metadata.labels.items() if key != full}),
             nodes,

@@ -16,8 +16,8 @@ from kubespread.snapshot.edits.verb import (
     NODES,
     Edit,
     Field,
+    FieldValues,
     Form,
-    Given,
     Holds,
     NodeChange,
     NodesEdit,
@@ -80,20 +80,20 @@ class Drain(NodesEdit, frozen=True):
     force: bool = False
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
-        known, flags = cls.form.flags, FLAG.findall(text)
+    def parsed(cls, text: str) -> FieldValues | None:
+        known_flags, flags = cls.form.flags, FLAG.findall(text)
         for flag in flags:
-            if flag not in known.values():
-                listed = f"; its flags are {', '.join(known.values())}"
+            if flag not in known_flags.values():
+                listed = f"; its flags are {', '.join(known_flags.values())}"
                 raise UsageError(
-                    f"unknown flag {flag!r} of drain{did_you_mean(near_miss(flag, known.values())) or listed}"
+                    f"unknown flag {flag!r} of drain{did_you_mean(near_miss(flag, known_flags.values())) or listed}"
                 )
         nodes = " ".join(FLAG.sub("", text).split())
-        return {"nodes": nodes, **{name: flag in flags for name, flag in known.items()}} if nodes else None
+        return {"nodes": nodes, **{name: flag in flags for name, flag in known_flags.items()}} if nodes else None
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        return cls(parse_target(given["nodes"]), *(bool(given.get(name)) for name in cls.form.flags))
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        return cls(parse_target(fields["nodes"]), *(bool(fields.get(name)) for name in cls.form.flags))
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         # A drained node may well be cordoned already: there is more to a drain.
@@ -125,12 +125,12 @@ class Fail(NodesEdit, frozen=True):
     hard: bool = False
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        return Fail(parse_target(given["nodes"]), bool(given.get("hard")))
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        return Fail(parse_target(fields["nodes"]), bool(fields.get("hard")))
 
     @classmethod
-    def line(cls, given: Given) -> str:
-        return f"fail{'-hard' if given.get('hard') else ''} {given['nodes']}"
+    def line(cls, fields: FieldValues) -> str:
+        return f"fail{'-hard' if fields.get('hard') else ''} {fields['nodes']}"
 
     def __str__(self) -> str:
         return f"fail{'-hard' if self.hard else ''} {self.target}"
@@ -144,5 +144,5 @@ class FailHard(Fail, frozen=True):
     )
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         return {"nodes": text, "hard": True}

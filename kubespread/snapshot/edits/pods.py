@@ -9,7 +9,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
-from kubespread.snapshot.edits.verb import Edit, Field, Form, Given, Holds
+from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds
 
 if TYPE_CHECKING:
     from kubespread.kube.api.kinds import Kind
@@ -40,8 +40,8 @@ class DeletePods(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        labels, namespace = given["pods"], given.get("namespace")
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        labels, namespace = fields["pods"], fields.get("namespace")
         if namespace is None and (match := _NAMESPACE.fullmatch(labels)) is not None:
             namespace, labels = match["namespace"], match["labels"]
         try:
@@ -68,8 +68,8 @@ class EvictPod(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        pod, namespace = given["pod"], given.get("namespace")
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        pod, namespace = fields["pod"], fields.get("namespace")
         match = _POD.fullmatch(pod)
         if match is None or subdomain_faults(match["name"]) or (namespace and match["namespace"]):
             raise UsageError(f"invalid edit {f'evict {pod}'!r}: {cls.form.expected}")
@@ -95,31 +95,31 @@ class Scale(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         match = _SCALED.fullmatch(text)
         return None if match is None else {"workload": match["workload"], "replicas": int(match["replicas"])}
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        match = _WORKLOAD.fullmatch(given["workload"])
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        match = _WORKLOAD.fullmatch(fields["workload"])
         if match is None:
             raise UsageError(
-                f"invalid workload {given['workload']!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web"
+                f"invalid workload {fields['workload']!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web"
             )
         # All types of the API, which no other edit and no help needs.
         from kubespread.kube.api.kinds import kind_called
 
         kind = kind_called(match["kind"])
         if kind is None:
-            known = (alias for row in _scalable() for alias in (row.short, row.kind.lower(), row.plural))
-            meant = did_you_mean(near_miss(match["kind"], known)) or _kinds()
+            aliases = (alias for row in _scalable() for alias in (row.short, row.kind.lower(), row.plural))
+            meant = did_you_mean(near_miss(match["kind"], aliases)) or _kinds()
             raise UsageError(f"unknown kind {match['kind']!r}{meant}")
         check_scalable(kind)
-        return cls(kind.kind, match["name"], given["replicas"], _checked(match["namespace"]))
+        return cls(kind.kind, match["name"], fields["replicas"], _checked(match["namespace"]))
 
     @classmethod
-    def line(cls, given: Given) -> str:
-        return f"scale {given['workload']}={given['replicas']}"
+    def line(cls, fields: FieldValues) -> str:
+        return f"scale {fields['workload']}={fields['replicas']}"
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""

@@ -23,25 +23,25 @@ def read_template(path: str) -> Node:
     return _node(display_name(path), only_object(path, "v1", "Node", "one Node"))
 
 
-def only_object(path: str, api_version: str, kind: str, wanted: str) -> KubernetesObject:
+def only_object(path: str, api_version: str, kind: str, expected: str) -> KubernetesObject:
     """The object of ``kind`` that the file at ``path`` holds, and nothing else. Raises ManifestError."""
     file = display_name(path)
     try:
-        found = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
+        objects = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    kinds = [(item.api_version, item.kind) for item in found]
+    kinds = [(item.api_version, item.kind) for item in objects]
     if kinds != [(api_version, kind)]:
-        listed = ", ".join(full_kind(*each) or "an object without kind" for each in kinds)
-        raise ManifestError(file, [Fault(f"expected {wanted}, found {listed or 'nothing'}")])
+        listed = ", ".join(full_kind(*pair) or "an object without kind" for pair in kinds)
+        raise ManifestError(file, [Fault(f"expected {expected}, found {listed or 'nothing'}")])
     try:
         # Decoded here, once: numbers that no field holds are found only then.
-        _ = found[0].data
+        _ = objects[0].data
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    return found[0]
+    return objects[0]
 
 
 def _node(file: str, item: KubernetesObject) -> Node:

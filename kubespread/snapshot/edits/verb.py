@@ -50,7 +50,7 @@ class Field:
 
 
 Fields = Mapping[str, Field]
-Given = Mapping[str, Any]
+FieldValues = Mapping[str, Any]
 """Fields with what they hold."""
 
 
@@ -84,7 +84,7 @@ class Form:
     @property
     def flags(self) -> dict[str, str]:
         """The flags of its text, by their fields."""
-        return {name: each.flag for name, each in self.fields.items() if each.flag}
+        return {name: field.flag for name, field in self.fields.items() if field.flag}
 
 
 NODES = Field(Holds.TEXT, "a node's name, or labels as kubectl's -l has them: zone=a", is_required=True)
@@ -119,17 +119,17 @@ class Verb(Struct, frozen=True):
         raise NotImplementedError
 
     @classmethod
-    def of(cls, given: Given, directory: str | None = "", /) -> Verb:
+    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
         """The same of fields that hold what they are to. Raises the same."""
         raise NotImplementedError
 
     @classmethod
-    def line(cls, given: Given) -> str:
+    def line(cls, fields: FieldValues) -> str:
         """Fields on one line, to be shown."""
-        form, within = cls.form, f"{given['namespace']}/" if "namespace" in given else ""
-        required = [f"{within}{given[name]}" for name, each in form.fields.items() if each.is_required]
-        flags = [flag for name, flag in form.flags.items() if given.get(name) is True]
-        numbers = [f"{flag} {given[name]}" for name, flag in form.flags.items() if type(given.get(name)) is int]
+        form, within = cls.form, f"{fields['namespace']}/" if "namespace" in fields else ""
+        required = [f"{within}{fields[name]}" for name, field in form.fields.items() if field.is_required]
+        flags = [flag for name, flag in form.flags.items() if fields.get(name) is True]
+        numbers = [f"{flag} {fields[name]}" for name, flag in form.flags.items() if type(fields.get(name)) is int]
         return " ".join([form.verb, *required, *flags, *numbers])
 
     @classmethod
@@ -149,18 +149,18 @@ class Edit(Verb, frozen=True):
             raise UsageError(f"{form.verb} takes no flags, found {flags[0]}")
         if not text:
             raise UsageError(f"invalid edit {form.verb!r}: {form.expected}")
-        given = cls.parsed(text)
-        if given is None:
+        fields = cls.parsed(text)
+        if fields is None:
             raise UsageError(f"invalid edit {f'{form.verb} {text}'!r}: {form.expected}")
-        return cls.of(given, directory)
+        return cls.of(fields, directory)
 
     @classmethod
-    def parsed(cls, text: str) -> Given | None:
+    def parsed(cls, text: str) -> FieldValues | None:
         """The fields that ``text`` stands for, None where it has another form. Raises UsageError."""
         return {next(iter(cls.form.fields)): text}
 
     @classmethod
-    def of(cls, given: Given, directory: str | None = "", /) -> Edit:
+    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Edit:
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
@@ -181,8 +181,8 @@ class NodesEdit(OfNodes, Edit, frozen=True):
     """The same as an edit."""
 
     @classmethod
-    def of(cls, given: Given, _: str | None = "", /) -> Edit:
-        return cls(parse_target(given["nodes"]))
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        return cls(parse_target(fields["nodes"]))
 
     def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
         """Each node that is meant becomes what ``changed`` makes of it."""

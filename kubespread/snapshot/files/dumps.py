@@ -72,19 +72,19 @@ class Recognized:
         in_logs = False
         for chunk in chunks:
             text += chunk
-            while (at := text.find(_LOGS_END if in_logs else _LOGS_BEGIN)) >= 0:
+            while (position := text.find(_LOGS_END if in_logs else _LOGS_BEGIN)) >= 0:
                 self.layouts.setdefault(_DUMP.tool, _DUMP)
                 if in_logs:
                     # The marker's own line ends them; it may not be here in full.
-                    if (end := text.find(b"\n", at + len(_LOGS_END))) < 0:
+                    if (end := text.find(b"\n", position + len(_LOGS_END))) < 0:
                         break
                     text = text[end:]
                 else:
-                    yield text[:at]
-                    text = text[at + len(_LOGS_BEGIN) :]
+                    yield text[:position]
+                    text = text[position + len(_LOGS_BEGIN) :]
                 in_logs = not in_logs
             # A marker may begin at the very end.
-            done = at if at >= 0 else max(0, len(text) - len(_LOGS_BEGIN))
+            done = position if position >= 0 else max(0, len(text) - len(_LOGS_BEGIN))
             if not in_logs:
                 yield text[:done]
             text = text[done:]

@@ -99,24 +99,26 @@ class Api:
             sleep(pause)
 
     def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
-        left = None if deadline is None else deadline - monotonic()
+        seconds = None if deadline is None else deadline - monotonic()
         try:
             # A timeout of the socket starts anew with every byte, and there is none while a host's name is looked up.
-            return within(left, lambda: self._receive(target, left, deadline))
+            return within(seconds, lambda: self._receive(target, seconds, deadline))
         except Exception as error:  # which kinds there are only the transport knows; what it does not, is raised on
-            told = self.transport.translate(error)
-            if isinstance(told, TimeoutError):
-                told = ApiError(
+            translated = self.transport.translate(error)
+            if isinstance(translated, TimeoutError):
+                translated = ApiError(
                     f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise "
                     "--request-timeout, or read a file with -S"
                 )
-            if told is error:
+            if translated is error:
                 raise
             # What it was raised from may hold the headers, with the token in them.
-            raise told from None
+            raise translated from None
 
-    def _receive(self, target: str, left: float | None, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
-        response = self.transport.get(target, left)
+    def _receive(
+        self, target: str, seconds: float | None, deadline: float | None
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        response = self.transport.get(target, seconds)
         with contextlib.closing(response):
             body = bytearray()
             while chunk := response.read1(_CHUNK, decode_content=True):
@@ -147,8 +149,8 @@ class Api:
         advice = self.transport.advice.get(
             status, "try again later" if status >= _SERVER_ERROR or status == _TOO_MANY else ""
         )
-        said = f"{place}: {status} {_message(body)}".rstrip()
-        return ApiError(f"{said}; {advice}" if advice else said, status)
+        refusal = f"{place}: {status} {_message(body)}".rstrip()
+        return ApiError(f"{refusal}; {advice}" if advice else refusal, status)
 
 
 def _message(body: bytes) -> str:

@@ -84,8 +84,8 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
                 if listed:
                     builder.note_gap(listed, resource.kind)
             else:
-                for found in listed.objects:
-                    builder.add(found)
+                for obj in listed.objects:
+                    builder.add(obj)
                 complete.append(resource.kind)
                 if resource.kind == "Pod":
                     resource_version = listed.resource_version
@@ -112,10 +112,10 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
         if not is_required(resource):
             return why_unread(resource, error.status)
         if error.status == FORBIDDEN:
-            said = str(error).rpartition("; ")[0]
+            reason = str(error).rpartition("; ")[0]
             message = (
-                f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {right_to_list(resource)} "
-                "('kubespread rbac' prints a whole one)"
+                f"not allowed to list {resource.plural}: {reason}; "
+                f"a ClusterRole has to allow {right_to_list(resource)} ('kubespread rbac' prints a whole one)"
             )
             raise ApiError(message, error.status) from None
         raise
@@ -129,8 +129,8 @@ def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]
             builder.note_gap(f"not allowed to read {SCHEDULING_GROUP}", row.kind)
         return [], []
     resources = list(served(api_versions))
-    found = {resource.cls for resource in resources}
-    return resources, [row.kind for row in OPTIONAL if row.cls not in found]
+    served_types = {resource.cls for resource in resources}
+    return resources, [row.kind for row in OPTIONAL if row.cls not in served_types]
 
 
 class _GroupVersion(msgspec.Struct, rename="camel"):

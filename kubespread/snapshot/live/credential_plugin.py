@@ -92,10 +92,10 @@ def _output(config: Data, cluster: Data, environment: Mapping[str, str]) -> byte
     if config.get("interactiveMode") == "Always":
         raise _PluginError("it wants a terminal (interactiveMode: Always), which kubespread does not give it")
     own = {str(variable["name"]): str(variable.get("value") or "") for variable in config.get("env") or ()}
-    asked = {"apiVersion": version, "kind": "ExecCredential", "spec": _spec(config, cluster)}
+    exec_info = {"apiVersion": version, "kind": "ExecCredential", "spec": _spec(config, cluster)}
     command = [config["command"], *(config.get("args") or ())]
     try:
-        return _run(command, {**environment, **own, "KUBERNETES_EXEC_INFO": json.dumps(asked)})
+        return _run(command, {**environment, **own, "KUBERNETES_EXEC_INFO": json.dumps(exec_info)})
     except (OSError, ValueError) as error:
         raise _PluginError(getattr(error, "strerror", None) or "it cannot be run with these arguments") from None
 
@@ -160,13 +160,13 @@ def _interrupted_afterwards() -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():
         handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
         kept = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for each in kept:
-        signal.signal(each, lambda *arrived: came.append(arrived))
+    for signal_number in kept:
+        signal.signal(signal_number, lambda *arrived: came.append(arrived))
     try:
         yield
     finally:
-        for each, handler in kept.items():
-            signal.signal(each, handler)
+        for signal_number, handler in kept.items():
+            signal.signal(signal_number, handler)
     for number, frame in came:
         kept[signal.Signals(number)](number, frame)
 

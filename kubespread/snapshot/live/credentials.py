@@ -44,7 +44,11 @@ def remember_secrets(target: Target) -> None:
     remember_secret(*(str(user.get(name) or "") for name in ("token", "password", "client-key-data")))
     remember_secret(*(str(value) for name, value in provider.items() if _SECRET_NAME.search(str(name))))
     remember_secret(
-        *(str(found.get("value") or "") for found in plugin.get("env") or () if _SECRET_NAME.search(str(found["name"])))
+        *(
+            str(variable.get("value") or "")
+            for variable in plugin.get("env") or ()
+            if _SECRET_NAME.search(str(variable["name"]))
+        )
     )
     for url in (target.server, str(target.cluster.get("proxy-url") or "")):
         remember_user_info(url)
@@ -52,8 +56,8 @@ def remember_secrets(target: Target) -> None:
 
 def remember_user_info(url: str) -> None:
     """The user info of a URL is not shown again."""
-    before, at, _ = url.rpartition("@")
-    if at:
+    before, separator, _ = url.rpartition("@")
+    if separator:
         _, _, password = before.rpartition("//")[2].partition(":")
         remember_secret(password, unquote(password))
 
@@ -68,11 +72,11 @@ def credentials(target: Target, environment: Mapping[str, str]) -> Credentials:
     if token := user.get("token"):
         return Credentials(_bearer(token, of_user), kept)
     if plugin := user.get("exec"):
-        given = run_plugin(plugin, target.cluster, environment)
+        output = run_plugin(plugin, target.cluster, environment)
         name = plugin_name(plugin)
-        if given.token:
-            return Credentials(_bearer(given.token, name), kept, f"the credentials from {name}")
-        data = {"client-certificate-data": given.certificate, "client-key-data": given.key}
+        if output.token:
+            return Credentials(_bearer(output.token, name), kept, f"the credentials from {name}")
+        data = {"client-certificate-data": output.certificate, "client-key-data": output.key}
         return Credentials(
             user={key: base64.b64encode(text.encode()).decode() for key, text in data.items()},
             source=f"the credentials from {name}",

@@ -95,17 +95,17 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
         )
     context = _named(config, "contexts", name) if name else {}
     cluster, user = access.cluster or context.get("cluster"), access.user or context.get("user")
-    found = _named(config, "clusters", str(cluster or ""))
-    if not found.get("server"):
+    cluster_entry = _named(config, "clusters", str(cluster or ""))
+    if not cluster_entry.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
-    found = {**found, "server": _with_scheme(str(found["server"]), found)}
+    cluster_entry = {**cluster_entry, "server": _with_scheme(str(cluster_entry["server"]), cluster_entry)}
     for key, schemes in (("server", SERVER_SCHEMES), ("proxy-url", PROXY_SCHEMES)):
-        if found.get(key) and (fault := url_fault(found[key], schemes)):
+        if cluster_entry.get(key) and (fault := url_fault(cluster_entry[key], schemes)):
             raise UsageError(
-                f'{key} "{shown_url(found[key])}" of the kubeconfig is not a URL that can be asked: {fault}'
+                f'{key} "{shown_url(cluster_entry[key])}" of the kubeconfig is not a URL that can be asked: {fault}'
             )
     credentials = _with_token(_named(config, "users", user)) if user else {}
-    return Target(name, str(context.get("namespace") or ""), found, credentials, str(user or ""))
+    return Target(name, str(context.get("namespace") or ""), cluster_entry, credentials, str(user or ""))
 
 
 def names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str]:
@@ -197,14 +197,14 @@ def _merged(files: list[Path]) -> Data | None:
 def _read(file: Path) -> Data:
     try:
         text = read_text_bytes(str(file), MAX_MANIFEST_BYTES)
-        found = read_documents(text)
+        documents = read_documents(text)
     except OSError as error:
         raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:
         # What the parser quotes could be a credential.
         quoted = _QUOTED.sub("'...'", error.fault.message)
         raise ManifestError(str(file), [replace(error.fault, message=quoted)]) from None
-    config = found[0] if found else {}
+    config = documents[0] if documents else {}
     for field, message in faults(config):
         raise ManifestError(str(file), [Fault(message, field, FieldLines(text).line(0, field))])
     return config
@@ -221,11 +221,11 @@ def _resolved(entry: Data, kind: str, directory: Path) -> Data:
 
 
 def _named(config: Data, kind: str, name: str) -> Data:
-    found = config[kind].get(name)
-    if found is None:
+    entry = config[kind].get(name)
+    if entry is None:
         raise UsageError(f'{ENTRIES[kind]} "{name}" does not exist in the kubeconfig; it has {_known(config, kind)}')
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(entry, dict)
+    return entry
 
 
 def _known(config: Data, kind: str) -> str:

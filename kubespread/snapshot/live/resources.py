@@ -55,9 +55,9 @@ def served(api_versions: Collection[str]) -> Iterator[Kind]:
             row.api_version,
             *(other_version for other_version in row.other_versions if group_of(other_version) == row.group),
         )
-        known = [version for version in versions if version in api_versions]
-        if known:
-            yield replace(row, api_version=known[-1])
+        served_versions = [version for version in versions if version in api_versions]
+        if served_versions:
+            yield replace(row, api_version=served_versions[-1])
 
 
 def path_of(resource: Kind) -> str:

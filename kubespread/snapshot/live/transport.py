@@ -50,7 +50,7 @@ class ClientTransport:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._timeout = urllib3.Timeout
         configuration = kubernetes.client.Configuration()
-        given = self._log_in(configuration, kubernetes.config, target)
+        login = self._log_in(configuration, kubernetes.config, target)
         self._url = _without_user_info(configuration.host)
         self.server = shown_url(configuration.host)
         self._configuration = configuration
@@ -61,8 +61,8 @@ class ClientTransport:
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
             raise SnapshotError(f"{self.server}: {masked(_one_line(error))}") from None
         self._closed = False
-        self._headers = _headers(urllib3.HTTPHeaderDict(), access, target, given)
-        self.advice: Mapping[int, str] = _advice(target, given)
+        self._headers = _headers(urllib3.HTTPHeaderDict(), access, target, login)
+        self.advice: Mapping[int, str] = _advice(target, login)
 
     def get(self, path: str, timeout: float | None) -> Response:
         if self._closed:
@@ -104,8 +104,8 @@ class ClientTransport:
                 return Credentials()
             remember_secrets(target)
             _check_certificates(target)
-            given = credentials(target, os.environ)
-            for_client = _config(target.cluster, given.user)
+            login = credentials(target, os.environ)
+            for_client = _config(target.cluster, login.user)
             # An authentication provider may ask its own server.
             within(
                 TIME_LIMIT,
@@ -121,7 +121,7 @@ class ClientTransport:
             raise SnapshotError(
                 f"{'kubeconfig' if target is not None else 'service account'}: {masked(_one_line(error))}"
             ) from None
-        return given
+        return login
 
 
 def _client() -> tuple[Any, Any]:
@@ -175,8 +175,8 @@ def _check_certificates(target: Target) -> None:
         for kind in ("client-certificate", "client-key")
     }
     if has["client-certificate"] != has["client-key"]:
-        there, missing = sorted(has, key=lambda kind: not has[kind])
-        raise UsageError(f'user "{target.user_name}" of the kubeconfig has a {there} without a {missing}')
+        present, missing = sorted(has, key=lambda kind: not has[kind])
+        raise UsageError(f'user "{target.user_name}" of the kubeconfig has a {present} without a {missing}')
 
 
 def _check_authority(content: bytes, name: str) -> None:
@@ -223,13 +223,13 @@ def _without_user_info(url: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
 
 
-def _headers(headers: Any, access: Access, target: Target | None, given: Credentials) -> Any:
+def _headers(headers: Any, access: Access, target: Target | None, login: Credentials) -> Any:
     """What every request carries."""
     headers["Accept"] = "application/json"
     headers["Accept-Encoding"] = "gzip"
     headers["User-Agent"] = "kubespread"
-    if given.authorization:
-        headers["Authorization"] = given.authorization
+    if login.authorization:
+        headers["Authorization"] = login.authorization
     user, groups = impersonation(access, target)
     if user:
         headers["Impersonate-User"] = user
@@ -238,10 +238,10 @@ def _headers(headers: Any, access: Access, target: Target | None, given: Credent
     return headers
 
 
-def _advice(target: Target | None, given: Credentials) -> Mapping[int, str]:
+def _advice(target: Target | None, login: Credentials) -> Mapping[int, str]:
     context = f" of context {target.context}" if target is not None and target.context else ""
     return {
-        UNAUTHORIZED: f"{given.source}{context} are not accepted: log in again, or choose another --context or --user",
+        UNAUTHORIZED: f"{login.source}{context} are not accepted: log in again, or choose another --context or --user",
         FORBIDDEN: "it takes a right that this user does not have",
         NOT_FOUND: "check server in the kubeconfig: it may not be an API server",
     }

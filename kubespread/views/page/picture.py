@@ -41,7 +41,7 @@ class NodeMark:
     style: str
     state: str
     """Of the node, in a word."""
-    said: str
+    tooltip: str
 
 
 def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping[str, NodeMark]:
@@ -129,7 +129,7 @@ def _box(box: Box, size: CellSize, marks: Mapping[str, NodeMark], first: str | N
         stop = "0" if cell.node == first else "-1"
         yield (
             f'<a class="node {mark.style}" href="#n{mark.position}" tabindex="{stop}" '
-            f'transform="translate({cell.x} {cell.y})"><title>{text(f"{cell.node}: {mark.said}")}</title>'
+            f'transform="translate({cell.x} {cell.y})"><title>{text(f"{cell.node}: {mark.tooltip}")}</title>'
             f'<rect width="{size.width}" height="{size.height}" rx="3"/>'
         )
         yield from _inside(mark, size)
