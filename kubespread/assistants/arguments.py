@@ -97,7 +97,7 @@ def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
 
 
 def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, Any, Any]]:
-    for each, kind, option in questions.options_of(question):
+    for field, kind, option in questions.options_of(question):
         if isinstance(option, questions.Workload):
             yield "manifest", _Manifest, None
             yield "workload", _Workload, None
@@ -107,7 +107,7 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
             yield "steps", _Steps, msgspec.field()
             yield "manifest", _First, None
         elif option.is_for_assistants:
-            yield each.name, _described(kind, option), msgspec.field(default=each.default, name=each.encode_name)
+            yield field.name, _described(kind, option), msgspec.field(default=field.default, name=field.encode_name)
 
 
 def _described(kind: Any, option: questions.Option) -> Any:
@@ -123,48 +123,48 @@ def asked_by(
 ) -> questions.Question[Any]:
     """The question that is asked with these arguments. Raises UsageError and ManifestError."""
     values: dict[str, Any] = {}
-    for each, _, option in questions.options_of(question):
+    for field, _, option in questions.options_of(question):
         if isinstance(option, questions.Scenario):
-            values[each.name] = scenario_of(arguments)
+            values[field.name] = scenario_of(arguments)
         elif isinstance(option, questions.Sides):
-            values[each.name] = sides_of(arguments, snapshot, scheduler)
+            values[field.name] = sides_of(arguments, snapshot, scheduler)
         elif not isinstance(option, questions.Workload):
             if option.is_for_assistants:
-                values[each.name] = getattr(arguments, each.name)
-        elif each.required or arguments.manifest is not None or arguments.workload is not None:
-            values[each.name] = (workload_of(arguments),)
+                values[field.name] = getattr(arguments, field.name)
+        elif field.required or arguments.manifest is not None or arguments.workload is not None:
+            values[field.name] = (workload_of(arguments),)
     return question(**values)
 
 
-def workload_of(asked: Any) -> Manifest | Reference:
+def workload_of(question: Any) -> Manifest | Reference:
     """What is asked about, never a path. Raises UsageError and ManifestError."""
-    if (asked.manifest is None) == (asked.workload is None):
+    if (question.manifest is None) == (question.workload is None):
         raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
-    if asked.manifest is not None:
-        return manifest_of(asked.manifest)
-    named = reference(asked.workload or "")
+    if question.manifest is not None:
+        return manifest_of(question.manifest)
+    named = reference(question.workload or "")
     if named is None:
-        raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
+        raise UsageError(f"workload {question.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
     return named
 
 
-def sides_of(asked: Any, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Side, Side]:
+def sides_of(question: Any, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Side, Side]:
     """What is asked before and after. Raises UsageError and ManifestError."""
-    pod = workload_of(asked)
-    unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(asked.edits)])
+    pod = workload_of(question)
+    unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(question.edits)])
     after = Side(
-        snapshot if asked.to_edits is None else unedited.edited(*(parse(text, None) for text in asked.to_edits)),
-        pod if asked.to_manifest is None else manifest_of(asked.to_manifest),
-        scheduler if asked.to_kube_version is None else replace(scheduler, kube_version=asked.to_kube_version),
-        asked.settings if asked.to_set is None else asked.to_set,
+        snapshot if question.to_edits is None else unedited.edited(*(parse(text, None) for text in question.to_edits)),
+        pod if question.to_manifest is None else manifest_of(question.to_manifest),
+        scheduler if question.to_kube_version is None else replace(scheduler, kube_version=question.to_kube_version),
+        question.settings if question.to_set is None else question.to_set,
     )
-    return Side(snapshot, pod, scheduler, asked.settings), after
+    return Side(snapshot, pod, scheduler, question.settings), after
 
 
-def scenario_of(asked: Any) -> Scenario:
+def scenario_of(question: Any) -> Scenario:
     """The steps, after the manifest that is applied. Raises UsageError and ManifestError."""
-    first = () if asked.manifest is None else (Step("apply the manifest", Apply((manifest_of(asked.manifest),))),)
-    return Scenario((*first, *(parse_step(text, None) for text in asked.steps)))
+    first = () if question.manifest is None else (Step("apply the manifest", Apply((manifest_of(question.manifest),))),)
+    return Scenario((*first, *(parse_step(text, None) for text in question.steps)))
 
 
 def manifest_of(text: str) -> Manifest:
@@ -177,16 +177,16 @@ def description_of(question: type[questions.Question[Any]]) -> str:
     return " ".join((question.__doc__ or "").partition("\n\n")[0].split())
 
 
-def asked(question: type[Question], arguments: dict[str, Any]) -> Any:
+def question_of(question: type[Question], arguments: dict[str, Any]) -> Any:
     """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
     fields = msgspec.structs.fields(question)
-    known = [field.encode_name for field in fields]
+    names = [field.encode_name for field in fields]
     for name in (field.encode_name for field in fields if field.required):
         if name not in arguments:
             raise UsageError(f"{name}: required")
     for name in arguments:
-        if name not in known:
-            meant = did_you_mean(near_miss(name, known)) or f": expected {', '.join(known)}"
+        if name not in names:
+            meant = did_you_mean(near_miss(name, names)) or f": expected {', '.join(names)}"
             raise UsageError(f"unknown argument {name!r}{meant}")
     try:
         json.dumps(arguments, ensure_ascii=False).encode()

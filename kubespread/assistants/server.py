@@ -98,8 +98,8 @@ def envelope(report: type[Report]) -> dict[str, Any]:
     asked anything; docs/schema has it whole.
     """
     described = report_schema(report)["properties"]
-    known = {name: described[name] for name in _ENVELOPE if name in described}
-    return {"type": "object", "properties": {**known, LEFT_OUT: SCHEMA}, "required": [*known]}
+    schemas = {name: described[name] for name in _ENVELOPE if name in described}
+    return {"type": "object", "properties": {**schemas, LEFT_OUT: SCHEMA}, "required": [*schemas]}
 
 
 def _called(tool: Tool, cluster: Cluster, scheduler: Scheduler, arguments: dict[str, Any]) -> types.CallToolResult:

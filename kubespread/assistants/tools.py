@@ -33,9 +33,9 @@ class Tool:
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        asked = tool_arguments.asked(self.question, arguments)
-        report = self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked)
-        return bounded(report.to_dict(), asked.limit)
+        question = tool_arguments.question_of(self.question, arguments)
+        report = self.answer(_edited(snapshot, question.edits), _scheduling(scheduler, question), question)
+        return bounded(report.to_dict(), question.limit)
 
 
 def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
@@ -43,11 +43,11 @@ def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
     return snapshot.edited(*(parse(text, None) for text in edits))
 
 
-def _scheduling(scheduler: kubespread.Scheduler, asked: Question) -> kubespread.Scheduler:
+def _scheduling(scheduler: kubespread.Scheduler, question: Question) -> kubespread.Scheduler:
     return replace(
         scheduler,
-        kube_version=asked.kube_version or scheduler.kube_version,
-        feature_gates=asked.feature_gates or scheduler.feature_gates,
+        kube_version=question.kube_version or scheduler.kube_version,
+        feature_gates=question.feature_gates or scheduler.feature_gates,
     )
 
 
@@ -89,9 +89,9 @@ def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:
 
 def _cut(value: Any, limit: int, path: str, missing: Counter[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _cut(each, limit, f"{path}.{key}", missing) for key, each in value.items()}
+        return {key: _cut(item, limit, f"{path}.{key}", missing) for key, item in value.items()}
     if isinstance(value, list):
         if len(value) > limit:
             missing[path] += len(value) - limit
-        return [_cut(each, limit, f"{path}[]", missing) for each in value[:limit]]
+        return [_cut(item, limit, f"{path}[]", missing) for item in value[:limit]]
     return value

@@ -70,7 +70,7 @@ class Answering:
         return self._exit_code([report for _, report in parts], is_yes)
 
     def _exit_code(self, reports: Sequence[Answered], is_yes: bool | None) -> ExitCode:
-        is_in_part = any(each is not None and each.faults for each in (*self.others, self.cluster))
+        is_in_part = any(snapshot is not None and snapshot.faults for snapshot in (*self.others, self.cluster))
         if is_in_part or (self.options.strict and any(report.gaps for report in reports)):
             return ExitCode.NO_CLUSTER
         if any(report.unmet for report in reports):

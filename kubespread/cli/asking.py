@@ -51,19 +51,19 @@ _MAX_DIGITS = 9
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     """The function behind the command, as `grouped` reads it."""
-    found = {
-        each.name: _field(each.name, kind, option, each.default)
-        for each, kind, option in options_of(question)
+    declared = {
+        field.name: _field(field.name, kind, option, field.default)
+        for field, kind, option in options_of(question)
         if option.is_typed
     }
     # The flags of drains are edits' flags too.
-    own = {each.name for each in fields(EditedClusterOptions)}
+    own = {field.name for field in fields(EditedClusterOptions)}
     shared, asked = ([
         (parameter.name, parameter.annotation, field(default=parameter.default))
-        for one in found.values() for parameter in one.parameters if (parameter.name in own) is is_shared
+        for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
     options = make_dataclass(f"{question.__name__}Options", asked, frozen=True)
-    endings = [each.name for each, _, option in options_of(question) if isinstance(option, Ending)]
+    endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
     if question.may_lack_cluster:
         source_options = OptionalClusterOptions
@@ -79,26 +79,26 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
         speaking: SpeakingOptions,
     ) -> ExitCode:  # fmt: skip
-        names = [parameter.name for one in found.values() for parameter in one.parameters]
-        given = {name: getattr(source if name in own else asked, name) for name in names}
-        typed = Typed(given, source, scheduling, speaking)
+        names = [parameter.name for one in declared.values() for parameter in one.parameters]
+        values = {name: getattr(source if name in own else asked, name) for name in names}
+        typed = Typed(values, source, scheduling, speaking)
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
             return ExitCode.YES
         if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
-        question_asked = question(**{name: each.value(typed) for name, each in found.items()})
+        question_asked = question(**{name: field.value(typed) for name, field in declared.items()})
         opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
         if opened is None:
             answering = Answering(None, scheduling.scheduler(), answer, speaking)
         else:
-            told = {
-                name: each.late(question_asked, typed, opened)
-                for name, each in found.items() if each.late is not None
+            late = {
+                name: field.late(question_asked, typed, opened)
+                for name, field in declared.items() if field.late is not None
             }  # fmt: skip
-            question_asked = structs.replace(question_asked, **told)
+            question_asked = structs.replace(question_asked, **late)
             *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
-            answering = Answering(cluster, scheduler, answer, speaking, [each for each, _ in others])
+            answering = Answering(cluster, scheduler, answer, speaking, [other for other, _ in others])
             with waiting(question.doing, quiet=speaking.quiet):
                 other = question_asked.instead(opened, answering.scheduler)
             if other is not None:
@@ -140,7 +140,7 @@ def _answered(asked: Question[Any], opened: Snapshot | None, answering: Answerin
         answer, reports, writer=_writers(type(asked))[answering.written.name], is_yes=asked.is_yes(answer),
         look=asked.shown(answering.look()), beside=asked.parts(answer),
     )  # fmt: skip
-    if asked.requires and not quiet and not any(each.unmet for _, each in reports):
+    if asked.requires and not quiet and not any(report.unmet for _, report in reports):
         say("every requirement is met")
     return ExitCode.BAD_INPUT if refused else code
 
@@ -165,7 +165,7 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
         )
     among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
     if int in among and option.least is not None:
-        return _number(name, option, [word for each in among if get_origin(each) is Literal for word in get_args(each)])
+        return _number(name, option, [word for part in among if get_origin(part) is Literal for word in get_args(part)])
     repeats = get_origin(kind) is tuple
     single: Any = get_args(kind)[0] if repeats or among else kind
     if get_origin(single) is Literal:
@@ -204,14 +204,16 @@ def _place_or_option(name: str, kind: Any, option: Argument) -> Field:
     placed = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, help=option.help)
     text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
     named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
-    given = ((by_place, placed), (name, named))
+    parameters = ((by_place, placed), (name, named))
 
     def value(typed: Typed) -> Any:
-        if not (said := typed[by_place] or typed[name]):
+        if not (text := typed[by_place] or typed[name]):
             raise UsageError(option.missing)
-        return said
+        return text
 
-    return Field(tuple(Parameter(each, Annotated[kind | None, declared], None) for each, declared in given), value)
+    return Field(
+        tuple(Parameter(parameter, Annotated[kind | None, declared], None) for parameter, declared in parameters), value
+    )
 
 
 def _number(name: str, option: Option, words: Sequence[str]) -> Field:
@@ -219,13 +221,13 @@ def _number(name: str, option: Option, words: Sequence[str]) -> Field:
     flag = _names(name, option)[-1]
 
     def value(typed: Typed) -> int | str | None:
-        said: str | None = typed[name]
-        if said is None or said in words:
-            return said
-        if not (said.isascii() and said.isdigit() and len(said) <= _MAX_DIGITS):
+        word: str | None = typed[name]
+        if word is None or word in words:
+            return word
+        if not (word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS):
             expected = ", or ".join([f"a number from {option.least or 0}", *words])
-            raise UsageError(f"invalid {flag} {said!r}: expected {expected}")
-        return int(said)
+            raise UsageError(f"invalid {flag} {word!r}: expected {expected}")
+        return int(word)
 
     declared = _option(name, option, repeats=False, default=None)
     return Field((Parameter(name, Annotated[str | None, declared], None),), value)
@@ -257,7 +259,7 @@ def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
 
 def _plain(value: Any, *, repeats: bool) -> Any:
     if repeats:
-        return tuple(_plain(each, repeats=False) for each in value)
+        return tuple(_plain(item, repeats=False) for item in value)
     return value.value if isinstance(value, StrEnum) else value
 
 

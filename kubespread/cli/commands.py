@@ -83,8 +83,8 @@ def _made(name: str, command: _Command | None) -> Any:
         from kubespread.cli.asking import command_of
         from kubespread.questions.registry import question
 
-        asked = question(name)
-        return _command(name, command_of(asked), OrderedCommand, asked.summary, epilog(asked.yes, asked.no))
+        cls = question(name)
+        return _command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
     function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
     made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
     codes = epilog(command.yes, command.no) if command.yes is not None else None

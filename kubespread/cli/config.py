@@ -66,14 +66,14 @@ def config(
 def _configuration(*, files: bool) -> Configuration:
     from kubespread.reports.configuration import Configuration, ConfiguredKey
 
-    found = settings(os.environ, files=files)
+    decided = settings(os.environ, files=files)
     return Configuration(
         keys=tuple(
             ConfiguredKey(
                 key=name,
                 variable=key.variable,
-                values=found[name].values if name in found else (),
-                origin=found[name].origin if name in found else None,
+                values=decided[name].values if name in decided else (),
+                origin=decided[name].origin if name in decided else None,
             )
             for name, key in KEYS.items()
         )

@@ -49,14 +49,14 @@ def note_cluster(cluster: Snapshot) -> None:
     """Where the cluster comes from, and what was read of it."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
-    known = {
+    versions = {
         "from": origin.source,
         "taken": origin.time,
         "server": origin.server_version,
         "resourceVersion": origin.resource_version,
     }
-    if any(known.values()):
-        say(", ".join(f"{name} {value}" for name, value in known.items() if value))
+    if any(versions.values()):
+        say(", ".join(f"{name} {value}" for name, value in versions.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
 
 
@@ -67,12 +67,12 @@ def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format) -> N
     for line in common:
         say(line)
     for (whose, report), own in zip(answers, notes, strict=True):
-        said = [line for line in own if line not in common]
+        lines = [line for line in own if line not in common]
         if not written.has_conclusion and not stdout_takes_tables():
             # The sides of a comparison have notes and no answer of their own.
             answer: Sequence[str] = getattr(report, "answer", ())
-            said += [*answer[1:], *answer[:1]]
-        for line in said:
+            lines += [*answer[1:], *answer[:1]]
+        for line in lines:
             say(f"{whose}{line}")
 
 

@@ -180,12 +180,12 @@ def _line(answer: _Answer) -> str:
 
 def _in_a_line(answer: Sequence[str]) -> str:
     """The answer itself, and as many sentences more as one can read in a line."""
-    said, *others = answer
+    first, *others = answer
     for other in others:
-        if len(said) + len(other) > _READABLE:
+        if len(first) + len(other) > _READABLE:
             break
-        said = f"{said}; {other}"
-    return said
+        first = f"{first}; {other}"
+    return first
 
 
 def _whose(report: Mapping[str, Any]) -> str:
@@ -274,7 +274,7 @@ def _of_steps(steps: Iterable[str]) -> Iterator[str]:
         if isinstance(step.action, Rollout) and step.action.manifest is not None:
             yield step.action.manifest
         elif isinstance(step.action, Apply):
-            yield from (given for given in step.action.given if isinstance(given, str))
+            yield from (source for source in step.action.given if isinstance(source, str))
 
 
 def _of_configuration() -> Iterator[Path]:

@@ -23,10 +23,10 @@ def write(answer: Answer, look: Look) -> str:
     """With the same columns as in a pipe, their header spelled as spreadsheets have it: ``max_skew`` for
     ``MAX-SKEW``.
     """
-    sheets = [each for each in sheets_in(view_of(answer)) if Readers.SPREADSHEET in each.readers]
-    sheet = next((each for each in sheets if each.is_answer), sheets[0])
+    sheets = [sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers]
+    sheet = next((sheet for sheet in sheets if sheet.is_answer), sheets[0])
     shown = sheet.records(Readers.SPREADSHEET)
-    headers = [each.header for each in shown]
+    headers = [column.header for column in shown]
     names = [name.lower().replace("-", "_") if name.isupper() else name for name in headers]
     rows = ([column.raw(row) for column in shown] for row in sheet.rows)
     return separated_by_commas([names, *rows] if look.headers else rows)

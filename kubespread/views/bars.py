@@ -38,9 +38,9 @@ def _asked(domain: Domain, constraint: ConstraintReport, minimum: int, more: int
     skew = constraint.skew_with(domain.matching, more)
     exceeds = skew > constraint.max_skew
     added = f"+{more}" if more else ""
-    said = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
+    arithmetic = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
     tone = (Tone.BAD if constraint.is_hard else Tone.WARN) if exceeds else Tone.GOOD
-    return Bar(name, domain.matching, domain.matching, said, tone)
+    return Bar(name, domain.matching, domain.matching, arithmetic, tone)
 
 
 def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[DomainChange], skew: SkewChange) -> Bars:

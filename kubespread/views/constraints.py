@@ -50,7 +50,7 @@ def _columns(constraints: Sequence[ConstraintReport]) -> list[Column]:
         ],
         [cell(", ".join(policies(constraint)), DIM) for constraint in constraints],
     ]
-    return [Column("", each) for each in cells]
+    return [Column("", lines) for lines in cells]
 
 
 def _domains(constraint: ConstraintReport) -> str:
@@ -64,7 +64,7 @@ def _domains(constraint: ConstraintReport) -> str:
         return f"{len(domains):,} domains, {domains[0].matching:,} each"
     least = min(domains, key=lambda domain: (not domain.eligible_nodes, domain.matching))
     most = max(domains, key=lambda domain: domain.matching)
-    ends = (_domain(each, hard=constraint.is_hard) for each in (least, most))
+    ends = (_domain(domain, hard=constraint.is_hard) for domain in (least, most))
     return f"{len(domains):,} domains, {' … '.join(ends)}"
 
 

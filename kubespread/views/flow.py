@@ -34,4 +34,4 @@ def flowed(phrases: Iterable[Line], look: Look, *, gutter: str = _GUTTER, indent
 
 
 def _width(line: Line) -> int:
-    return sum(width_of(each.text) for each in line)
+    return sum(width_of(part.text) for part in line)

@@ -46,8 +46,8 @@ class Format:
 
 
 FORMATS: Mapping[str, Format] = {
-    each.name: each
-    for each in (
+    form.name: form
+    for form in (
         Format("table", engine="terminal", is_for_people=True, has_conclusion=True),
         Format("wide", engine="wide", is_for_people=True),
         Format("plain", engine="plain", is_for_people=True),
@@ -76,9 +76,9 @@ def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]
     no view is written in has a module of its name in the ``package`` of the question.
     """
     return {
-        name: Writer(each.engine, outputs.get(name, "")) if each.engine else Writer(name, outputs[name], package)
-        for name, each in FORMATS.items()
-        if each.is_of_all or name in outputs
+        name: Writer(form.engine, outputs.get(name, "")) if form.engine else Writer(name, outputs[name], package)
+        for name, form in FORMATS.items()
+        if form.is_of_all or name in outputs
     }
 
 

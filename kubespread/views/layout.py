@@ -93,23 +93,23 @@ def tabulated(columns: Sequence[Column], gap: int = GAP, *, headers: bool) -> It
 
 def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell], gap: int) -> Line:
     line, blanks = [], 2
-    for column, width, each in zip(columns, widths, cells, strict=True):
-        room = width - width_of(each.text)
+    for column, width, cell in zip(columns, widths, cells, strict=True):
+        room = width - width_of(cell.text)
         line.append(Cell(" " * (blanks + room if column.is_number else blanks)))
-        line.append(each)
+        line.append(cell)
         blanks = gap if column.is_number else gap + room
     return line
 
 
 def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
     """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
-    if width is None or sum(width_of(each.text) for each in line) <= width:
+    if width is None or sum(width_of(part.text) for part in line) <= width:
         yield line
         return
     width = max(width, indent + _WIDEST)
     current, used = list[Cell](), 0
-    for each in line:
-        for word in _WORDS.findall(each.text):
+    for part in line:
+        for word in _WORDS.findall(part.text):
             size = width_of(word)
             if used + size > width and used > indent:
                 yield current
@@ -118,12 +118,12 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
                     continue
             while used + size > width:
                 fitting = _start(word, width - used)
-                yield [*current, Cell(fitting, each.style)]
+                yield [*current, Cell(fitting, part.style)]
                 word = word[len(fitting) :]
                 current, used, size = [Cell(" " * indent)], indent, width_of(word)
-            if current and current[-1].style == each.style:
+            if current and current[-1].style == part.style:
                 word = current.pop().text + word
-            current.append(Cell(word, each.style))
+            current.append(Cell(word, part.style))
             used += size
     yield current
 
@@ -135,8 +135,8 @@ def written(lines: Iterable[Line], *, color: bool) -> str:
 
 def _written(line: Line, *, color: bool) -> str:
     if not color:
-        return "".join([each.text for each in line]).rstrip()
+        return "".join([part.text for part in line]).rstrip()
     last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)
     return "".join(
-        [f"\x1b[{each.style}m{each.text}\x1b[0m" if each.style else each.text for each in line[: last + 1]]
+        [f"\x1b[{part.style}m{part.text}\x1b[0m" if part.style else part.text for part in line[: last + 1]]
     ).rstrip()

@@ -75,15 +75,16 @@ def _blocks(account: View, look: Look) -> Iterator[str]:
     yield from _beside(account.beside)
 
 
-def _bars(each: Bars, look: Look) -> Iterator[str]:
+def _bars(chart: Bars, look: Look) -> Iterator[str]:
     """A row a domain; the fullest first where there are many."""
-    changes = any(bar.before != bar.after for bar in each.bars)
-    bars = sorted(each.bars, key=lambda bar: -bar.after) if len(each.bars) > _OPEN_ROWS else each.bars
+    changes = any(bar.before != bar.after for bar in chart.bars)
+    bars = sorted(chart.bars, key=lambda bar: -bar.after) if len(chart.bars) > _OPEN_ROWS else chart.bars
     header = ("Domain", "Before", "After") if changes else ("Domain", "Pods", "Skew")
     rows = [
-        (bar.name, str(bar.before), str(bar.after)) if changes else (bar.name, str(bar.after), bar.said) for bar in bars
+        (bar.name, str(bar.before), str(bar.after)) if changes else (bar.name, str(bar.after), bar.arithmetic)
+        for bar in bars
     ]
-    yield from _table(each.title, header, rows, look, is_folded=False)
+    yield from _table(chart.title, header, rows, look, is_folded=False)
 
 
 def _nodes(facts: NodeFacts, look: Look) -> Iterator[str]:
@@ -109,8 +110,8 @@ def _table(
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if cell]
-    return bool(known) and all(_NUMBER.fullmatch(cell) for cell in known)
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 
 def _folded(summary: str, text: str) -> str:
@@ -131,7 +132,7 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _beside(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for heading, texts in said.items():
+def _beside(lists: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for heading, texts in lists.items():
         items = "\n".join(f"- {paragraph(text)}" for text in texts)
         yield _folded(f"{heading} ({len(texts)})", items)

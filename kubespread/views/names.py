@@ -51,7 +51,7 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
     for cut in cuts:
         if len(set(best)) == len(set(names)):
             break
-        best = max(best, cut, key=lambda each: len(set(each)))
+        best = max(best, cut, key=lambda pair: len(set(pair)))
     return best
 
 
@@ -61,21 +61,21 @@ def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
     """
     if all(width_of(name) <= width for name in names):
         return "", ""
-    known = frozenset(names)
-    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
     is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
     return ("" if is_enough else prefix), suffix
 
 
 def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
-    known = frozenset(names)
-    return [_short(name, prefix, suffix, _number(name, known)) for name in names]
+    all_names = frozenset(names)
+    return [_short(name, prefix, suffix, _number(name, all_names)) for name in names]
 
 
-def _number(name: str, known: Collection[str]) -> str:
+def _number(name: str, all_names: Collection[str]) -> str:
     """``-1`` of a copy of another name, else nothing."""
     original, dash, number = name.rpartition("-")
-    return f"-{number}" if dash and number.isdecimal() and original in known else ""
+    return f"-{number}" if dash and number.isdecimal() and original in all_names else ""
 
 
 def _short(name: str, prefix: str, suffix: str, number: str) -> str:
@@ -87,13 +87,13 @@ def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
     """``node names: ip-10-0-….compute.internal``: what names of nodes leave out as they are ``shown``; else empty."""
     if list(names) == list(shown):
         return ""
-    known = frozenset(names)
-    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
     begins_short = any(name.startswith(CUT) for name in shown)
     return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""
 
 
 def legend(names: Sequence[str], shown: Sequence[str], look: Look) -> Iterator[Line]:
     """The same as a line of a screen."""
-    if said := said_once(names, shown):
-        yield from flowed([[cell(said, DIM)]], look)
+    if text := said_once(names, shown):
+        yield from flowed([[cell(text, DIM)]], look)

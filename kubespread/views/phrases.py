@@ -8,18 +8,18 @@ from kubespread.wording import age
 
 def policies(constraint: ConstraintReport) -> list[str]:
     """What is set apart from the defaults, in words."""
-    said = []
+    words = []
     if constraint.min_domains is not None:
-        said.append(f"minDomains {constraint.min_domains}")
+        words.append(f"minDomains {constraint.min_domains}")
     if constraint.node_affinity_policy != "Honor":
-        said.append(f"nodeAffinityPolicy {constraint.node_affinity_policy}")
+        words.append(f"nodeAffinityPolicy {constraint.node_affinity_policy}")
     if constraint.node_taints_policy != "Ignore":
-        said.append(f"nodeTaintsPolicy {constraint.node_taints_policy}")
+        words.append(f"nodeTaintsPolicy {constraint.node_taints_policy}")
     if not constraint.self_match:
-        said.append("the pod does not match its own selector")
+        words.append("the pod does not match its own selector")
     if constraint.source != "pod":
-        said.append(f"{constraint.source} default")
-    return said
+        words.append(f"{constraint.source} default")
+    return words
 
 
 def cluster_phrase(cluster: ClusterReference | None) -> str:

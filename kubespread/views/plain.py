@@ -26,4 +26,4 @@ def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
     shown = sheet.records(readers)
     values = ([column.raw(row, in_full=look.in_full) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
-    return columns([each.header for each in shown], rows, headers=look.headers)
+    return columns([column.header for column in shown], rows, headers=look.headers)

@@ -34,7 +34,7 @@ def view(report: Report) -> View:
 
 
 def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> Table:
@@ -48,7 +48,7 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
         return ", ".join(map(str, value))
     return json.dumps(value, ensure_ascii=False)
 

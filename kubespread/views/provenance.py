@@ -18,15 +18,15 @@ def source_line(cluster: ClusterReference | None, kube_version: str, manner: str
 
 
 def titled(
-    asked: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
+    line: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
 ) -> Iterator[Line]:
     """What is asked about a pod and who answers, on one line; on two where that is wider than ``width``."""
     source = " · ".join(
         part for part in (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", f"profile {profile}") if part
     )
-    whole = [*asked, Cell(" · "), cell(source)]
-    if width is None or sum(width_of(each.text) for each in whole) <= width:
+    whole = [*line, Cell(" · "), cell(source)]
+    if width is None or sum(width_of(part.text) for part in whole) <= width:
         yield whole
         return
-    yield from wrapped(asked, width, _HANGING)
+    yield from wrapped(line, width, _HANGING)
     yield from wrapped([cell(source)], width, _HANGING)

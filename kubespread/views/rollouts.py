@@ -41,18 +41,18 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
 
 def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Column]:
     columns = [
-        Column("PASS", [Cell(str(each.number)) for each in shown], is_number=True),
-        Column("OLD", [Cell(str(each.running.old)) for each in shown], is_number=True),
-        Column("NEW", [Cell(str(each.running.new)) for each in shown], is_number=True),
-        Column("READY", [Cell(str(each.ready.old + each.ready.new)) for each in shown], is_number=True),
+        Column("PASS", [Cell(str(row.number)) for row in shown], is_number=True),
+        Column("OLD", [Cell(str(row.running.old)) for row in shown], is_number=True),
+        Column("NEW", [Cell(str(row.running.new)) for row in shown], is_number=True),
+        Column("READY", [Cell(str(row.ready.old + row.ready.new)) for row in shown], is_number=True),
     ]
     skews = [
         Column(
             _skew_header(rollout, place),
-            [_skew(each.constraints[place], rollout.constraints[place]) for each in shown],
+            [_skew(row.constraints[place], rollout.constraints[place]) for row in shown],
             is_number=True,
         )
-        for place in range(min((len(each.constraints) for each in shown), default=0))
+        for place in range(min((len(row.constraints) for row in shown), default=0))
     ]
     room = room_beside((*columns, *skews), look)
     return [*columns, *_domains(shown, room), *skews]
@@ -60,7 +60,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
 
 def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
     """Of the first constraint with few domains, one column each as far as there is room."""
-    rows = [each.constraints for each in shown]
+    rows = [row.constraints for row in shown]
     for place in range(min(map(len, rows), default=0)):
         keys = [constraints[place] for constraints in rows]
         values = [domain.value for domain in keys[-1].domains]
@@ -111,16 +111,16 @@ def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str], *, tells_
     on each node before, and is kept up to date.
     """
     held = {**pods_at_start(rollout)}
-    for each in rollout.passes:
-        for node in each.nodes:
+    for row in rollout.passes:
+        for node in row.nodes:
             now[node.name] += node.old + node.new - held.get(node.name, 0)
             held[node.name] = node.old + node.new
-        pods = {node.name: now[node.name] for node in each.nodes}
-        old = {node.name: node.old for node in each.nodes} if tells_old else {}
-        yield Frame(f"{whose} pass {each.number}", _said(each), pods, old=old)
+        pods = {node.name: now[node.name] for node in row.nodes}
+        old = {node.name: node.old for node in row.nodes} if tells_old else {}
+        yield Frame(f"{whose} pass {row.number}", _said(row), pods, old=old)
 
 
-def _said(each: RolloutPass) -> str:
-    running, ready = each.running, each.ready.old + each.ready.new
-    skews = "".join(f"; {short_key(key.topology_key)} skew {key.skew}" for key in each.constraints)
+def _said(row: RolloutPass) -> str:
+    running, ready = row.running, row.ready.old + row.ready.new
+    skews = "".join(f"; {short_key(key.topology_key)} skew {key.skew}" for key in row.constraints)
     return f"{running.old} old and {running.new} new pods running, {ready} ready{skews}"

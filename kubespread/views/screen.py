@@ -37,11 +37,11 @@ def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], st
     return write
 
 
-def headline(asked: str, report: Sourced, look: Look, said: str = "") -> Iterator[Line]:
+def headline(question: str, report: Sourced, look: Look, beside: str = "") -> Iterator[Line]:
     """What was asked, and ``said`` of it, of which cluster, and which release answers; nothing without headers."""
     if look.headers:
         source = source_line(report.cluster, report.kube_version, report.manner)
-        yield from flowed([[cell(asked, HEAD), cell(said)], source], look, indent="")
+        yield from flowed([[cell(question, HEAD), cell(beside)], source], look, indent="")
 
 
 def room_beside(columns: Iterable[Column], look: Look) -> int:
@@ -49,10 +49,10 @@ def room_beside(columns: Iterable[Column], look: Look) -> int:
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 
-def left_out(number: int, noun: str, said: str = "") -> Iterator[Line]:
+def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
     """That so many rows more are not shown, and what is ``said`` of them; nothing where all are shown."""
     if number:
-        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{said} (-v shows all)", DIM)]
+        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{note} (-v shows all)", DIM)]
 
 
 def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
@@ -60,6 +60,6 @@ def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others
     styled as ``others`` if set.
     """
     answer, *rest = sentences
-    for said in rest:
-        yield from wrapped([cell(said, style if others is None else others)], look.width, HANGING)
+    for line in rest:
+        yield from wrapped([cell(line, style if others is None else others)], look.width, HANGING)
     yield from wrapped([cell(answer, style)], look.width, HANGING)

@@ -111,7 +111,7 @@ class Column(Generic[R_contra]):
             return ",".join(map(str, value)) or None
         return None if value == "" else value
 
-    def said(self, row: R_contra, nothing: str = "") -> str:
+    def display(self, row: R_contra, nothing: str = "") -> str:
         """For people, who get ``nothing`` in the place of nothing."""
         if self.text is not None:
             return self.text(row)
@@ -160,7 +160,7 @@ class Sheet(Generic[R]):
         return Table(
             self.title,
             [column.title or column.header.replace("-", " ").capitalize() for column in columns],
-            [Row([column.said(row) for column in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
+            [Row([col.display(row) for col in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
             self.is_detail,
         )
 

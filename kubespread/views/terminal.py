@@ -58,19 +58,19 @@ def table(
     Where ``explains_names``, a line says what all names have been shortened by.
     """
     shown = [column for column in columns if _is_shown(column, rows)]
-    laid = {id(each): _whole(each, rows) for each in shown}
-    pliable = [each for each in shown if each.fit is not Fit.WHOLE]
-    for each in [each for each in shown if each.gives_way]:
+    laid = {id(column): _whole(column, rows) for column in shown}
+    pliable = [column for column in shown if column.fit is not Fit.WHOLE]
+    for column in [column for column in shown if column.gives_way]:
         if pliable and _room(pliable[0], laid, look) < min(laid[id(pliable[0])].width, _LONG_NAME):
-            del laid[id(each)]
-    for each in pliable:
-        if id(each) in laid:
-            room = max(_room(each, laid, look), each.least)
-            laid[id(each)] = _shortened(each, laid[id(each)], room)
+            del laid[id(column)]
+    for column in pliable:
+        if id(column) in laid:
+            room = max(_room(column, laid, look), column.least)
+            laid[id(column)] = _shortened(column, laid[id(column)], room)
     yield from tabulated(list(laid.values()), headers=look.headers)
-    for each in pliable if explains_names else ():
-        if each.fit is Fit.NAMES:
-            yield from legend(_texts(each, rows), [one.text for one in laid[id(each)].cells], look)
+    for column in pliable if explains_names else ():
+        if column.fit is Fit.NAMES:
+            yield from legend(_texts(column, rows), [one.text for one in laid[id(column)].cells], look)
 
 
 def room_beside_columns(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> int:
@@ -85,7 +85,7 @@ def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
 
 
 def _texts(column: Column[R], rows: Sequence[R]) -> list[str]:
-    return [escaped(column.said(row, column.nothing)) for row in rows]
+    return [escaped(column.display(row, column.nothing)) for row in rows]
 
 
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:

@@ -20,7 +20,7 @@ class Bar:
     name: str
     before: int
     after: int
-    said: str = ""
+    arithmetic: str = ""
     """What they come to: ``3+1−1 = 3 > 1``."""
     tone: Tone = Tone.PLAIN
 
@@ -50,10 +50,10 @@ class NodeFacts:
     @classmethod
     def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: str) -> NodeFacts:
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
-        told = sheet.table()
-        rows = {name: Row(cells, row.tone) for row in told.rows for name, *cells in [row.cells]}
-        said = [] if verdict is None else map(verdict, sheet.rows)
-        return cls(told.header[1:], rows, dict(zip(rows, said, strict=verdict is not None)), colors)
+        table = sheet.table()
+        rows = {name: Row(cells, row.tone) for row in table.rows for name, *cells in [row.cells]}
+        verdicts = [] if verdict is None else map(verdict, sheet.rows)
+        return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ _HEADINGS = {"Notes": "notes", "Admission": "admission", "Gaps": "gaps", "Not mo
 
 def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
     """Of all of ``reports``, each text once."""
-    told: dict[str, dict[str, None]] = {}
+    lists: dict[str, dict[str, None]] = {}
     for report in reports:
         for heading, name in _HEADINGS.items():
             texts: Sequence[str] = getattr(report, f"all_{name}", getattr(report, name, ()))
-            told.setdefault(heading, {}).update(dict.fromkeys(texts))
-    return {heading: tuple(texts) for heading, texts in told.items() if texts}
+            lists.setdefault(heading, {}).update(dict.fromkeys(texts))
+    return {heading: tuple(texts) for heading, texts in lists.items() if texts}
 
 
 def sheets_in(view: View) -> Sequence[Sheet[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.arguments import arguments_of, asked, asked_by
+from kubespread.assistants.arguments import arguments_of, asked_by, question_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.errors import UsageError
 from kubespread.questions.play.question import Play
@@ -70,7 +70,7 @@ def in_scenario(step: Any) -> Verb | None:
 
 
 def sent(text: str) -> Verb | None:
-    arguments = asked(arguments_of(Play), {"steps": [text]})
+    arguments = question_of(arguments_of(Play), {"steps": [text]})
     question = asked_by(Play, arguments, CLUSTER, kubespread.Scheduler())
     assert isinstance(question, Play)
     step: Step = question.scenario.steps[0]

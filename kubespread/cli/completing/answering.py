@@ -27,10 +27,10 @@ def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str])
         return ""
     line = read_line(_words(arguments, environment), commands(environment))
     try:
-        found = candidates(line, environment)
+        offered = candidates(line, environment)
     except Exception:  # noqa: BLE001 - whatever a file holds, a shell that completes a word shows nothing of it
-        found = Candidates()
-    return form(line, found, environment)
+        offered = Candidates()
+    return form(line, offered, environment)
 
 
 def _words(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
@@ -61,43 +61,43 @@ def behind_last_break(line: str, breaks: str) -> int:
     it begins anew behind each ``=``, ``:`` and ``@`` that is no part of a quotation.
     """
     quote, is_escaped, typed, start = "", False, 0, 0
-    for each in line:
+    for character in line:
         if is_escaped:
             is_escaped, typed = False, typed + 1
-        elif each == "\\" and quote != "'":
+        elif character == "\\" and quote != "'":
             is_escaped = True
-        elif each == quote:
+        elif character == quote:
             quote = ""
         elif quote:
             typed += 1
-        elif each in "'\"":
-            quote = each
-        elif each.isspace():
+        elif character in "'\"":
+            quote = character
+        elif character.isspace():
             typed = start = 0
         else:
             typed += 1
-            start = typed if each in breaks and each in "=:@" else start
+            start = typed if character in breaks and character in "=:@" else start
     return start
 
 
-def _described(line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
+def _described(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
     """What is to be done on the first line, then a value and its help on each."""
-    todo = [name for name, is_so in (("files", found.files), ("nospace", found.is_partial)) if is_so]
-    words = (f"{line.prefix}{word.value}\t{word.help}" for word in found.words)
+    todo = [name for name, is_so in (("files", offered.files), ("nospace", offered.is_partial)) if is_so]
+    words = (f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)
     return "".join(f"{row}\n" for row in (" ".join(todo), *words))
 
 
-def _bare(line: Line, found: Candidates, environment: Mapping[str, str]) -> str:
+def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
     """The same without help, and without what stands before the last character at which bash breaks words."""
     start = behind_last_break(environment.get(LINE_VARIABLE, ""), environment.get(BREAKS_VARIABLE, ""))
-    rows = _described(line, found, environment).splitlines()
+    rows = _described(line, offered, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
 
 
-def _for_kubectl(_line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
+def _for_kubectl(_line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
     """As cobra reads it: a value and its help on each line, then a colon and a sum of directives."""
-    directives = (0 if found.files else _NO_FILES) + (_NO_SPACE if found.is_partial else 0)
-    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in found.words), f":{directives}"))
+    directives = (0 if offered.files else _NO_FILES) + (_NO_SPACE if offered.is_partial else 0)
+    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in offered.words), f":{directives}"))
 
 
 _FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {

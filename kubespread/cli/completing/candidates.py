@@ -104,7 +104,7 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
 
 
 def _commands(line: Line) -> Iterator[Candidate]:
-    return (Candidate(name, each.help) for name, each in line.commands.items() if name.startswith(line.word))
+    return (Candidate(name, command.help) for name, command in line.commands.items() if name.startswith(line.word))
 
 
 def _options(line: Line) -> Iterator[Candidate]:
@@ -116,4 +116,8 @@ def _options(line: Line) -> Iterator[Candidate]:
         # A long name says more than its letter.
         for name in [name for name in names if name.startswith("--")] or names:
             yield Candidate(name, option.help)
-    yield from (each for each in (_HELP, *(() if line.command else (_VERSION,))) if each.value.startswith(line.word))
+    yield from (
+        candidate
+        for candidate in (_HELP, *(() if line.command else (_VERSION,)))
+        if candidate.value.startswith(line.word)
+    )

@@ -28,15 +28,15 @@ def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The nodes and ``KEY=``, then ``KEY=VALUE``; behind a comma only labels."""
-    known = _clusters(line, environment)
+    clusters = _clusters(line, environment)
     before, comma, last = line.word.rpartition(",")
     key, equals, _ = last.partition("=")
     if equals:
-        yield from (f"{before}{comma}{key}={value}" for names in known for value in _values(names, key))
+        yield from (f"{before}{comma}{key}={value}" for names in clusters for value in _values(names, key))
         return
     if not comma:
-        yield from (node for names in known for node in names.nodes)
-    yield from (f"{before}{comma}{label_key}=" for names in known for label_key in _label_keys(names))
+        yield from (node for names in clusters for node in names.nodes)
+    yield from (f"{before}{comma}{label_key}=" for names in clusters for label_key in _label_keys(names))
 
 
 def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -58,9 +58,9 @@ def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
-    known = _clusters(line, environment)
-    if known:
-        yield from (namespace for names in known for namespace in names.namespaces)
+    clusters = _clusters(line, environment)
+    if clusters:
+        yield from (namespace for names in clusters for namespace in names.namespaces)
         return
     from kubespread.snapshot.live.kubeconfig import Access, namespaces_of_contexts
 
@@ -71,19 +71,19 @@ def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """``deploy/``, then ``deploy/web``; behind a kind as a word of its own, names (``deploy web``)."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
-    known = _clusters(line, environment)
-    if not known:
+    clusters = _clusters(line, environment)
+    if not clusters:
         return
     kind = kind_called(line.arguments[0]) if line.arguments else None
     if kind is not None:
-        yield from _named(known, kind.short, line)
+        yield from _named(clusters, kind.short, line)
         return
     typed, slash, _ = line.word.partition("/")
     kind = kind_called(typed) if slash else None
     if kind is not None:
-        yield from (f"{typed}/{name}" for name in _named(known, kind.short, line))
+        yield from (f"{typed}/{name}" for name in _named(clusters, kind.short, line))
     elif not slash:
-        present = {short for names in known for short in names.by_kind}
+        present = {short for names in clusters for short in names.by_kind}
         yield from (f"{row.short}/" for row in REFERABLE if row.short in present)
 
 
@@ -91,14 +91,14 @@ def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """``deploy/``, then ``deploy/web=``, of the kinds that have replicas."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
-    known = _clusters(line, environment)
+    clusters = _clusters(line, environment)
     typed, slash, _ = line.word.partition("/")
     kind = kind_called(typed) if slash else None
     if not slash:
-        present = {short for names in known for short in names.by_kind}
+        present = {short for names in clusters for short in names.by_kind}
         yield from (f"{row.short}/" for row in REFERABLE if row.has_replicas and row.short in present)
     elif kind is not None and kind.has_replicas:
-        yield from (f"{typed}/{name}=" for name in _named(known, kind.short, line))
+        yield from (f"{typed}/{name}=" for name in _named(clusters, kind.short, line))
 
 
 def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -109,11 +109,11 @@ def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
             yield from (f"{namespace}/{name}" for name in names.of_kind("po", namespace))
         else:
             yield from names.of_kind("po", _namespace(line, names))
-            yield from (f"{each}/" for each in names.namespaces)
+            yield from (f"{namespace}/" for namespace in names.namespaces)
 
 
-def _named(known: Sequence[Names], short: str, line: Line) -> Iterable[str]:
-    return (name for names in known for name in names.of_kind(short, _namespace(line, names)))
+def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
+    return (name for names in clusters for name in names.of_kind(short, _namespace(line, names)))
 
 
 def _label_keys(names: Names) -> Iterator[str]:

@@ -50,10 +50,10 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
         return
     before, name, value = _last_of_list(line.word)
     if value is not None:
-        yield from (f"{before}{name}={each}" for each in ("true", "false"))
+        yield from (f"{before}{name}={value}" for value in ("true", "false"))
         return
     taken = {pair.partition("=")[0] for pair in before.split(",")}
-    yield from (f"{before}{each}=" for each in gates.settable(release) if each not in taken)
+    yield from (f"{before}{gate}=" for gate in gates.settable(release) if gate not in taken)
 
 
 def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
@@ -61,7 +61,7 @@ def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     from kubespread.kube.proposals import PROPOSALS
 
     before, _, _ = _last_of_list(line.word)
-    yield from (f"{before}{each}" for each in PROPOSALS if each not in before.split(","))
+    yield from (f"{before}{proposal}" for proposal in PROPOSALS if proposal not in before.split(","))
 
 
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:

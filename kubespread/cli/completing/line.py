@@ -49,27 +49,27 @@ class Line:
 
 def read_line(words: Sequence[str], commands: Commands) -> Line:
     """``words`` follow the program's name; the last is being typed. Mistyped ones are skipped."""
-    *typed, word = words or [""]
+    *before, word = words or [""]
     line = Line(word, commands)
     waiting: Parameter | None = None
-    for each in typed:
+    for text in before:
         if waiting is not None:
-            line.values.setdefault(waiting.name, []).append(each)
+            line.values.setdefault(waiting.name, []).append(text)
             waiting = None
-        elif each == END_OF_OPTIONS and not line.only_arguments:
+        elif text == END_OF_OPTIONS and not line.only_arguments:
             line.only_arguments = True
-        elif each.startswith("-") and each != "-" and not line.only_arguments:
-            waiting, head = _option(line, each)
-            if waiting is not None and (head != each or head.endswith("=")):
-                line.values.setdefault(waiting.name, []).append(each[len(head) :])
+        elif text.startswith("-") and text != "-" and not line.only_arguments:
+            waiting, head = _option(line, text)
+            if waiting is not None and (head != text or head.endswith("=")):
+                line.values.setdefault(waiting.name, []).append(text[len(head) :])
                 waiting = None
             elif waiting is None:
-                line.flags.append(each)
+                line.flags.append(text)
         elif not line.command:
             # Nothing is known of what follows a command that does not exist.
-            line.command = each if each in commands else ""
+            line.command = text if text in commands else ""
         else:
-            line.arguments.append(each)
+            line.arguments.append(text)
     _end(line, waiting)
     return line
 
@@ -90,7 +90,7 @@ def _end(line: Line, waiting: Parameter | None) -> None:
 
 def _option(line: Line, word: str) -> tuple[Parameter | None, str]:
     """The option in ``word`` that takes a value, None without one, and how far it reaches there (``--context=``)."""
-    taking = {name: each for each in line.of.options if each.takes_value for name in each.opts}
+    taking = {name: option for option in line.of.options if option.takes_value for name in option.opts}
     if word.startswith("--"):
         name, equals, _ = word.partition("=")
         return taking.get(name), name + equals

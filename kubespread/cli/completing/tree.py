@@ -62,13 +62,13 @@ def commands(environment: Mapping[str, str]) -> Commands:
     """All commands: those remembered while the program is the same, else those of the program."""
     state = _state_of_the_program()
     memory = cache_folder(environment) / "commands.json"
-    known = recalled(memory, _Remembered)
-    if known is not None and known.state == state:
-        return known.commands
-    found = read_commands()
+    remembered = recalled(memory, _Remembered)
+    if remembered is not None and remembered.state == state:
+        return remembered.commands
+    tree = read_commands()
     if state[1]:
-        remember(memory, msgspec.json.encode(_Remembered(state, found)))
-    return found
+        remember(memory, msgspec.json.encode(_Remembered(state, tree)))
+    return tree
 
 
 def read_commands() -> Commands:
@@ -80,10 +80,10 @@ def read_commands() -> Commands:
     tree: Mapping[str, Any] = getattr(get_command(app), "commands")  # noqa: B009 - of a group, which typer does not say it is
     return {
         name: Command(
-            _first_sentence(each.help), tuple(_parameter(part) for part in each.params if not _is_hidden(part))
+            _first_sentence(command.help), tuple(_parameter(part) for part in command.params if not _is_hidden(part))
         )
-        for name, each in tree.items()
-        if not each.hidden
+        for name, command in tree.items()
+        if not command.hidden
     }
 
 
@@ -95,7 +95,7 @@ def _parameter(part: Any) -> Parameter:
         metavar=part.metavar or "",
         help=_first_sentence(getattr(part, "help", "")),
         listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else (),
-        choices=tuple(str(getattr(each, "value", each)) for each in getattr(part.type, "choices", ())),
+        choices=tuple(str(getattr(choice, "value", choice)) for choice in getattr(part.type, "choices", ())),
         is_argument=is_argument,
         takes_value=is_argument or not (part.is_flag or part.count),
         is_repeatable=not is_argument and (part.multiple or part.count),
@@ -122,6 +122,6 @@ def _state_of_the_program() -> tuple[str, int, int]:
     folder = Path(__file__).parents[1]
     written = []
     with suppress(OSError):
-        for each in (folder, folder / "options"):
-            written += [entry.stat().st_mtime_ns for entry in os.scandir(each) if entry.name.endswith(".py")]
+        for directory in (folder, folder / "options"):
+            written += [entry.stat().st_mtime_ns for entry in os.scandir(directory) if entry.name.endswith(".py")]
     return __version__, len(written), max(written, default=0)

@@ -88,18 +88,18 @@ def _in_directory(directory: Path) -> Iterator[tuple[_Identity, str]]:
 def _identity(path: Path) -> _Identity | None:
     """That of a file that is there; None for pipes and devices, which are not overwritten."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def _stdin() -> _Identity | None:
     try:
-        found = os.fstat(0)
+        status = os.fstat(0)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def say_what_is_waited_for(context: Any) -> None:

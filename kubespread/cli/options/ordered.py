@@ -30,9 +30,9 @@ class OrderedCommand(HelpingCommand):
         words = [*args]
         values, _, typed = self.make_parser(ctx).parse_args([*args])
         # Help is there whatever a configuration file holds.
-        found = _configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
+        configured = _configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
-        _settle(ctx, found)
+        _settle(ctx, configured)
         ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
         if "watch" in ctx.params:
             ctx.params["parsed_again"] = lambda: self.make_context(ctx.info_name, [*words], parent=ctx.parent)
@@ -56,30 +56,30 @@ def _configure(context: Any, *, files: bool) -> Settings:
     """Give a command's context, before it is parsed, the settings as defaults, those of ``files`` only where that is
     so. Raises ManifestError and UsageError.
     """
-    found = settings(os.environ, files=files)
+    configured = settings(os.environ, files=files)
     context.default_map = {
-        parameter.name: list(each.values) if parameter.multiple else each.values[0]
-        for key, each in found.items()
+        parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
+        for key, setting in configured.items()
         for parameter in context.command.params
-        if parameter.name in KEYS[key].parameters and _takes(parameter, key, each)
+        if parameter.name in KEYS[key].parameters and _takes(parameter, key, setting)
     }
-    return found
+    return configured
 
 
-def _settle(context: Any, found: Settings) -> None:
+def _settle(context: Any, configured: Settings) -> None:
     """Of a parsed command: a cluster that was typed goes before one that is set, and what files decided is said."""
     parameters = context.params
-    asked = [name for name in (SNAPSHOT, *_CLUSTER) if name in parameters and _is_typed(context, name)]
-    if SNAPSHOT in asked and CONTEXT not in asked:
+    typed = [name for name in (SNAPSHOT, *_CLUSTER) if name in parameters and _is_typed(context, name)]
+    if SNAPSHOT in typed and CONTEXT not in typed:
         parameters[CONTEXT] = None
-    elif asked and SNAPSHOT not in asked:
+    elif typed and SNAPSHOT not in typed:
         parameters[SNAPSHOT] = None
         # A context is that of one kubeconfig.
-        if CONTEXT not in asked:
+        if CONTEXT not in typed:
             parameters[CONTEXT] = None
     if not parameters.get("quiet"):
-        for key, each in _decisive(context, found):
-            say(f"note: {key} {each.text} ({each.origin})")
+        for key, setting in _decisive(context, configured):
+            say(f"note: {key} {setting.text} ({setting.origin})")
 
 
 def _takes(parameter: Any, key: str, setting: Setting) -> bool:
@@ -106,10 +106,10 @@ def _is_typed(context: Any, name: str) -> bool:
     return source is not None and source.name == _TYPED
 
 
-def _decisive(context: Any, found: Settings) -> Iterator[tuple[str, Setting]]:
+def _decisive(context: Any, configured: Settings) -> Iterator[tuple[str, Setting]]:
     """What files set, answers depend on, and nothing typed took the place of."""
-    for key, each in found.items():
-        if each.is_from_file and KEYS[key].decides:
+    for key, setting in configured.items():
+        if setting.is_from_file and KEYS[key].decides:
             names = [name for name in KEYS[key].parameters if context.params.get(name)]
             if any(not _is_typed(context, name) for name in names):
-                yield key, each
+                yield key, setting

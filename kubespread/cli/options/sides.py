@@ -133,13 +133,13 @@ def sides_field(option: Workload) -> Field:
         sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
         pods = pods_asked_about(own["pod"], own, sources)
         if len(pods) > 2:
-            named = ", ".join(str(each) for name in ("pod", "filename", "kustomize") for each in own[name] or ())
+            named = ", ".join(str(value) for name in ("pod", "filename", "kustomize") for value in own[name] or ())
             raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
         is_otherwise = after.is_given or scheduling.has_two_releases or source.edits() or own["settings"]
         if len(pods) == 1 and not is_otherwise:
             raise UsageError(_NOTHING_DIFFERS)
-        for each in (scheduling.before(), after.scheduling(scheduling)):
-            check_asked(pods, own, each)
+        for side in (scheduling.before(), after.scheduling(scheduling)):
+            check_asked(pods, own, side)
         return tuple(pods)
 
     def late(asked: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:

@@ -137,11 +137,11 @@ def _leaf(title: str, names: Sequence[str], room: int, size: CellSize) -> Box:
 def _shelve(box: Box, boxes: list[Box], room: int) -> None:
     """Put ``boxes`` into ``box``, from left to right as far as there is room, then below."""
     x = y = high = wide = 0
-    for each in boxes:
-        if x and x + each.width > room:
+    for shelved in boxes:
+        if x and x + shelved.width > room:
             x, y, high = 0, y + high + _GAP, 0
-        each.x, each.y = _PAD + x, _HEAD + _PAD + y
-        x, high = x + each.width + _GAP, max(high, each.height)
+        shelved.x, shelved.y = _PAD + x, _HEAD + _PAD + y
+        x, high = x + shelved.width + _GAP, max(high, shelved.height)
         wide = max(wide, x - _GAP)
     box.boxes, box.width, box.height = boxes, wide + 2 * _PAD, _HEAD + 2 * _PAD + y + high
 

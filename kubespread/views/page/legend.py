@@ -28,8 +28,8 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         if account.is_rollout:
             yield text("○ one with the old template")
     else:
-        noun, *which = _dot(account, drawn)
-        yield text(" ".join([f"Number on a node: its {noun}s", *which]))
+        noun, *meanings = _dot(account, drawn)
+        yield text(" ".join([f"Number on a node: its {noun}s", *meanings]))
     if is_judged(account):
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")
@@ -56,19 +56,19 @@ def _dot(account: View, drawn: TopologyMap) -> tuple[str, ...]:
 
 
 def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
-    bars = [bar for each in every for bar in each.bars]
+    bars = [bar for chart in every for bar in chart.bars]
     changes = any(bar.before != bar.after for bar in bars)
     yield _sample("was", "matching pods that stay" if changes else "matching pods")
     if any(bar.after > bar.before for bar in bars):
         yield _sample("came", "that come")
     if any(bar.after < bar.before for bar in bars):
         yield _sample("went", "that go")
-    if any(each.limit is not None for each in every):
+    if any(chart.limit is not None for chart in every):
         yield _sample("limit", "the most a domain may have: minimum + maxSkew")
 
 
-def _sample(style: str, said: str) -> str:
-    return f'<span class="sample {style}"></span>{text(said)}'
+def _sample(style: str, meaning: str) -> str:
+    return f'<span class="sample {style}"></span>{text(meaning)}'
 
 
 def _listed(items: Iterator[str]) -> str:

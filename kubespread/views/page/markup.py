@@ -26,5 +26,5 @@ def shown(value: Any) -> Any:
     if isinstance(value, str):
         return escaped(value)
     if isinstance(value, dict):
-        return {escaped(key): shown(each) for key, each in value.items()}
-    return [shown(each) for each in value] if isinstance(value, list | tuple) else value
+        return {escaped(key): shown(item) for key, item in value.items()}
+    return [shown(item) for item in value] if isinstance(value, list | tuple) else value

@@ -67,15 +67,15 @@ class NodeTable:
 
     def _rows(self) -> Iterator[Row]:
         facts = self.account.nodes
-        told: Mapping[str, Row] = {} if facts is None else facts.rows
+        rows: Mapping[str, Row] = {} if facts is None else facts.rows
         blank = Row([""] * len(facts.header) if facts is not None else [])
         before = pods_before(self.report, self.account)
         for node in self.report.nodes:
-            row = told.get(node.name, blank)
+            row = rows.get(node.name, blank)
             yield Row([node.name, *row.cells, *self._seen(node, before.get(node.name, 0))], row.tone)
         for name in self.joined:
-            known = [name, *told.get(name, blank).cells, NOT_YET]
-            yield Row([*known, *[""] * (len(self.header) - len(known))])
+            cells = [name, *rows.get(name, blank).cells, NOT_YET]
+            yield Row([*cells, *[""] * (len(self.header) - len(cells))])
 
     def _seen(self, node: MapNode, drawn: int) -> Iterator[str]:
         if self._has_states:
@@ -84,7 +84,7 @@ class NodeTable:
         if self.counted:
             yield str(drawn)
         yield str(node.pods)
-        yield from ("" if each.percent is None else f"{each.percent}%" for each in node.load)
+        yield from ("" if load.percent is None else f"{load.percent}%" for load in node.load)
         if self._has_names:
             yield ", ".join(node.marked)
 

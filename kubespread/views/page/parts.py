@@ -20,7 +20,7 @@ _LONG = 45
 
 def answer(account: View) -> str:
     last, *rest = account.answer or [""]
-    others = "".join(f"<p>{text(each)}</p>" for each in rest)
+    others = "".join(f"<p>{text(line)}</p>" for line in rest)
     return (
         f'<section aria-label="Answer" class="answer {account.tone}">{others}<p class="last">{text(last)}</p></section>'
     )
@@ -30,20 +30,20 @@ def bars(every: Sequence[Bars]) -> str:
     """Each constraint with a bar a domain; its numbers stand beside it."""
     if not every:
         return ""
-    drawn = "".join(_bars(f"c{place}", each) for place, each in enumerate(every))
+    drawn = "".join(_bars(f"c{place}", chart) for place, chart in enumerate(every))
     return f"<section><h2>Constraints</h2>{of_bars(every)}{drawn}</section>"
 
 
-def _bars(name: str, each: Bars) -> str:
-    is_long = len(each.bars) > _MOST_BARS
-    by_size = sorted(each.bars, key=lambda bar: -bar.after) if is_long else each.bars
-    shown, left = by_size[:_MOST_BARS], by_size[_MOST_BARS:]
-    most = max((max(bar.before, bar.after) for bar in each.bars), default=0)
-    most = max(most, each.limit or 0, 1)
-    rows = "".join(_bar(bar, most, each.limit) for bar in shown)
-    more = f"<p>and {count_of(len(left), 'more domain')} {_at_most(left[0].after)}</p>" if left else ""
+def _bars(name: str, chart: Bars) -> str:
+    is_long = len(chart.bars) > _MOST_BARS
+    by_size = sorted(chart.bars, key=lambda bar: -bar.after) if is_long else chart.bars
+    shown, hidden = by_size[:_MOST_BARS], by_size[_MOST_BARS:]
+    most = max((max(bar.before, bar.after) for bar in chart.bars), default=0)
+    most = max(most, chart.limit or 0, 1)
+    rows = "".join(_bar(bar, most, chart.limit) for bar in shown)
+    more = f"<p>and {count_of(len(hidden), 'more domain')} {_at_most(hidden[0].after)}</p>" if hidden else ""
     head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
-    caption = f'<h3 id="{name}">{text(each.title)}</h3>'
+    caption = f'<h3 id="{name}">{text(chart.title)}</h3>'
     table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
     return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
 
@@ -68,7 +68,7 @@ def _bar(bar: Bar, most: int, limit: int | None) -> str:
     )
     return (
         f'<tr class="{bar.tone}"><th scope="row">{text(bar.name)}</th><td>{drawing} <span>{bar.after}</span></td>'
-        f"<td>{text(bar.said)}</td></tr>"
+        f"<td>{text(bar.arithmetic)}</td></tr>"
     )
 
 
@@ -77,18 +77,18 @@ def _at(limit: int, most: int) -> int:
 
 
 def tables(every: Iterable[Table]) -> str:
-    return "".join(_table(f"t{number}", each) for number, each in enumerate(every) if each.rows)
+    return "".join(_table(f"t{number}", table) for number, table in enumerate(every) if table.rows)
 
 
-def _table(name: str, each: Table) -> str:
-    body = "".join(f'<tr class="{row.tone}">{cells(row.cells)}</tr>' for row in each.rows)
-    return foldable(name, each.caption, each.header, body, len(each.rows), is_open=not each.is_detail)
+def _table(name: str, table: Table) -> str:
+    body = "".join(f'<tr class="{row.tone}">{cells(row.cells)}</tr>' for row in table.rows)
+    return foldable(name, table.caption, table.header, body, len(table.rows), is_open=not table.is_detail)
 
 
 def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
     """A table of ``rows`` rows, whose HTML is ``body``, below a summary."""
     opened = " open" if is_open and rows <= _MOST_OPEN else ""
-    head = "".join(f'<th scope="col">{text(each)}</th>' for each in header)
+    head = "".join(f'<th scope="col">{text(title)}</th>' for title in header)
     return (
         f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({rows})</h2></summary>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
@@ -98,16 +98,16 @@ def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: in
 
 def cells(texts: Iterable[str]) -> str:
     """A row's, of which long ones may be folded."""
-    return "".join(f"<td{' class=long' if len(each) > _LONG else ''}>{text(each)}</td>" for each in texts)
+    return "".join(f"<td{' class=long' if len(cell) > _LONG else ''}>{text(cell)}</td>" for cell in texts)
 
 
-def beside(said: Mapping[str, Sequence[str]]) -> str:
+def beside(lists: Mapping[str, Sequence[str]]) -> str:
     """Notes, gaps and what is not modeled."""
-    return "".join(_listed(heading, texts) for heading, texts in said.items())
+    return "".join(_listed(heading, texts) for heading, texts in lists.items())
 
 
 def _listed(heading: str, texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{text(each)}</li>" for each in texts)
+    items = "".join(f"<li>{text(item)}</li>" for item in texts)
     return f"<section><h2>{text(heading)}</h2><ul>{items}</ul></section>"
 
 

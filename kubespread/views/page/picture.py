@@ -54,26 +54,26 @@ def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping
     names = [*(node.name for node in report.nodes), *joined]
     letters = cell_size(len(names)).letters
     short = dict(zip(names, fitted(names, letters) if letters else names, strict=True))
-    found = {}
+    marks = {}
     for position, node in enumerate(report.nodes):
         pods = before.get(node.name, 0)
         tone = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node))
         closed = "closed" if is_closed(node.closed) else ""
         style = " ".join(part for part in (tone, closed, JOINED if node.joined else "") if part)
         holds = (count_of(pods, "pod"), f"{node_load(node)} requested")
-        told = ", ".join(part for part in (verdicts.get(node.name, ""), *holds, states_in_full(node)) if part)
+        tooltip = ", ".join(part for part in (verdicts.get(node.name, ""), *holds, states_in_full(node)) if part)
         old = pods if account.is_rollout else 0
-        found[node.name] = NodeMark(short[node.name], position, pods, old, style, state_word(node), told)
+        marks[node.name] = NodeMark(short[node.name], position, pods, old, style, state_word(node), tooltip)
     for position, name in enumerate(joined, len(report.nodes)):
-        found[name] = NodeMark(short[name], position, before.get(name, 0), 0, "off", "", NOT_YET)
-    return found
+        marks[name] = NodeMark(short[name], position, before.get(name, 0), 0, "off", "", NOT_YET)
+    return marks
 
 
 def joining_nodes(account: View, report: TopologyMap) -> list[str]:
     """The nodes of frames that the map does not have."""
-    known = {node.name for node in report.nodes}
+    present = {node.name for node in report.nodes}
     named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
-    return [name for name in dict.fromkeys(named) if name not in known]
+    return [name for name in dict.fromkeys(named) if name not in present]
 
 
 def is_judged(account: View) -> bool:
