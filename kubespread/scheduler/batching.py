@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubespread.scheduler.cluster.labels import Counts, Mask
-from kubespread.scheduler.sampling import Found
+from kubespread.scheduler.sampling import SearchResult
 
 if TYPE_CHECKING:
     from kubespread.scheduler.framework import Framework, Prepared
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 class _Results:
     """What the last cycle of one profile that scored nodes found."""
 
-    def __init__(self, prepared: Prepared, found: Found, totals: Counts) -> None:
+    def __init__(self, prepared: Prepared, result: SearchResult, totals: Counts) -> None:
         self.prepared = prepared
-        self._found, self._totals = found, totals
+        self._result, self._totals = result, totals
         self._heap: list[tuple[int, int]] | None = None
         """Total and node, in the order of Go's container/heap. Few cycles are followed by one that asks for it."""
 
     def next_best(self) -> int | None:
         """Take the best node that is left; None where none is."""
         if self._heap is None:
-            order = np.roll(self.prepared.cluster.nodes.visiting, -self._found.first)
-            nodes = order[self._found.feasible[order]]
+            order = np.roll(self.prepared.cluster.nodes.visiting, -self._result.first)
+            nodes = order[self._result.feasible[order]]
             self._heap = list(zip(self._totals[nodes].tolist(), nodes.tolist(), strict=True))
             for place in reversed(range(len(self._heap) // 2)):
                 _sift_down(self._heap, place)
@@ -71,12 +71,12 @@ class Batch:
             return None
         return results.next_best()
 
-    def store(self, prepared: Prepared, node: int, found: Found, totals: Counts) -> None:
+    def store(self, prepared: Prepared, node: int, result: SearchResult, totals: Counts) -> None:
         """``node`` was chosen among those that were found."""
         profile = id(prepared.framework)
         self._chosen[profile] = self._cycle, node
         if prepared.is_signed:
-            self._results[profile] = _Results(prepared, found, totals)
+            self._results[profile] = _Results(prepared, result, totals)
         else:
             self._results.pop(profile, None)
 

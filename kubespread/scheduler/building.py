@@ -41,9 +41,9 @@ def framework(profile: Profile) -> Framework:
 def post_filters(profile: Profile) -> PostFilters:
     """The plugins of ``profile`` that are asked once no node is left for a pod."""
     plugins, version = configured_plugins(profile), profile.version
-    asked = (plugins.get(name) for name in profile.post_filters)
+    chosen = (plugins.get(name) for name in profile.post_filters)
     return PostFilters(
-        [plugin for plugin in asked if isinstance(plugin, PostFilterPlugin)],
+        [plugin for plugin in chosen if isinstance(plugin, PostFilterPlugin)],
         ends_twice=version.since(26) and not version.since(29),
         names_placement=version.since(37),
     )
@@ -62,7 +62,7 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
 def _older_reasons(version: KubeVersion) -> Mapping[str, tuple[str, ...]]:
     """What a release says instead of today's reasons; reasons that are not there stay as they are."""
     return {
-        older.reason: older.said
+        older.reason: older.texts
         for plugin in known_plugins(version).values()
         for older in plugin.older_reasons
         if version.minor <= older.until
@@ -80,31 +80,33 @@ def _skipped_scores(version: KubeVersion) -> Mapping[str, int]:
 def missing_state(profile: Profile) -> MissingState:
     """What goes wrong in ``profile``."""
     filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
-    known = known_plugins(profile.version)
+    plugins = known_plugins(profile.version)
     filters: dict[str, FilterError] = {}
     for name in profile.filters:
-        unprepared = known[name].unprepared
+        unprepared = plugins[name].unprepared
         if unprepared.filter and name not in filtered:
             text = f'running "{name}" filter plugin: {unprepared.filter}'
             filters[name] = FilterError(text, unprepared.rejects_before)
     scores: dict[str, str] = {}
     for entry in profile.scores:
-        unprepared = known[entry.name].unprepared
+        unprepared = plugins[entry.name].unprepared
         text = unprepared.score if entry.name not in scored else ""
         if entry.name not in filtered:
             text = text or unprepared.score_without_pre_filter
         if text:
             scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
     reserves = (
-        f'running Reserve plugin "{name}": {known[name].unprepared.reserve}'
+        f'running Reserve plugin "{name}": {plugins[name].unprepared.reserve}'
         for name in profile.reserves
-        if known[name].unprepared.reserve and name not in filtered
+        if plugins[name].unprepared.reserve and name not in filtered
     )
     return MissingState(
         filters=filters,
         scores=scores,
         unskipped=frozenset(
-            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name].points and entry.name not in scored
+            entry.name
+            for entry in profile.scores
+            if PRE_SCORE in plugins[entry.name].points and entry.name not in scored
         ),
         reserve=next(reserves, None),
     )

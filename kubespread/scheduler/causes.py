@@ -304,13 +304,13 @@ class DeviceDetail(_Cause, frozen=True, tag="devices"):
 
     @property
     def short(self) -> str:
-        wanted = f"{self.request} of {self.claim} needs {self.requested}"
+        need = f"{self.request} of {self.claim} needs {self.requested}"
         if not self.devices:
-            return f"{wanted}, the node has no devices"
+            return f"{need}, the node has no devices"
         if not self.selected:
-            return f"{wanted}, none of {self.devices} devices match"
+            return f"{need}, none of {self.devices} devices match"
         away = [f"{count} {what}" for count, what in ((self.in_use, "in use"), (self.tainted, "tainted")) if count]
-        return f"{wanted}, {self.usable} of {self.selected} free" + (f" ({', '.join(away)})" if away else "")
+        return f"{need}, {self.usable} of {self.selected} free" + (f" ({', '.join(away)})" if away else "")
 
 
 class FeatureDetail(_Cause, frozen=True, tag="feature"):

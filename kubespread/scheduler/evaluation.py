@@ -194,11 +194,11 @@ class Evaluation:
 
     def _causes_of(self, plugin: str, judged: Verdicts) -> Iterator[tuple[int, Causes]]:
         state = self.states.get(plugin)
-        is_rejected = judged.which > 0
+        is_rejected = judged.rows > 0
         is_rejected[list(self.prepared.nominated)] = False
-        for which, status in enumerate(judged.table, start=1):
+        for row, status in enumerate(judged.table, start=1):
             if status.code is Code.ERROR:
-                is_rejected[judged.which == which] = False
+                is_rejected[judged.rows == row] = False
         nodes = np.flatnonzero(is_rejected)
         if state is not None and len(nodes):
             yield from zip(nodes.tolist(), state.causes(self.cluster, nodes), strict=True)
@@ -242,7 +242,7 @@ class Evaluation:
         if self._messages.counts_excluded_nodes and excluded:
             yield self._excluded, excluded
         for judged in self.verdicts.values():
-            numbers = np.bincount(judged.which[unjudged], minlength=len(judged.table) + 1).tolist()
+            numbers = np.bincount(judged.rows[unjudged], minlength=len(judged.table) + 1).tolist()
             yield from ((status, number) for status, number in zip(judged.table, numbers[1:], strict=True) if number)
             unjudged &= judged.passes
 
@@ -253,15 +253,15 @@ def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
         return None
     reached = included
     for judged in verdicts.values():
-        for which, status in enumerate(judged.table, start=1):
-            if status.code is Code.ERROR and (reached & (judged.which == which)).any():
+        for row, status in enumerate(judged.table, start=1):
+            if status.code is Code.ERROR and (reached & (judged.rows == row)).any():
                 return status.reasons[0]
         reached = reached & judged.passes
     return None
 
 
 def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
-    judged = ((name, each.status(node)) for name, each in verdicts.items())
+    judged = ((name, judgment.status(node)) for name, judgment in verdicts.items())
     return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
 
 

@@ -75,11 +75,11 @@ class MissingState:
             # It fails on every node that it does not reject beforehand, so none gets any further.
             if judged is not None:
                 before = [
-                    which
-                    for which, status in enumerate(judged.table, start=1)
+                    row
+                    for row, status in enumerate(judged.table, start=1)
                     if not error.rejects_before.isdisjoint(status.reasons)
                 ]
-                reached = reached & ~np.isin(judged.which, before)
+                reached = reached & ~np.isin(judged.rows, before)
             return error.text if reached.any() else None
         return None
 
@@ -138,9 +138,9 @@ class Framework:
 
         Whoever judges a pod comes by here, so this is where it is noted what the cluster's source lacks to judge it.
         """
-        told = cluster.kinds.told_of(pod)
-        if told.get("judged by") is not self:
-            told["judged by"] = self
+        memo = cluster.kinds.memo_of(pod)
+        if memo.get("judged by") is not self:
+            memo["judged by"] = self
             cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
         return Prepared(self, cluster, pod)
 
@@ -165,7 +165,7 @@ class Prepared:
         """Of each plugin what it reads of the pod."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
-        self._told = cluster.kinds.told_of(pod)
+        self._memo = cluster.kinds.memo_of(pod)
         for plugin in framework.pre_filters:
             self._pre_filter(plugin)
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
@@ -200,16 +200,16 @@ class Prepared:
 
     def _shared(self, plugin: Plugin) -> State | Status:
         """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
-        told = self._told.get(plugin.name)
-        if told is None or told[0] is not plugin:
-            told = self._told[plugin.name] = (plugin, plugin.signature(self.pod))
-        signature = self._signatures[plugin.name] = told[1]
+        signed = self._memo.get(plugin.name)
+        if signed is None or signed[0] is not plugin:
+            signed = self._memo[plugin.name] = (plugin, plugin.signature(self.pod))
+        signature = self._signatures[plugin.name] = signed[1]
         if signature is None:
             return plugin.prepare(self.cluster, self.pod)
         key = (id(plugin), signature)
-        known = self.cluster.memo.get(key)
-        if isinstance(known, _Shared):
-            return known.prepared
+        shared = self.cluster.memo.get(key)
+        if isinstance(shared, _Shared):
+            return shared.prepared
         prepared = plugin.prepare(self.cluster, self.pod)
         if isinstance(prepared, Fixed | OnNode):
             self.cluster.memo[key] = _Shared(plugin, prepared)
@@ -321,7 +321,7 @@ class Prepared:
                 judged[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
             elif (verdicts := self.states[plugin.name].verdicts(self.cluster)) is not None:
                 judged[plugin.name] = Verdicts(
-                    verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table))
+                    verdicts.rows, tuple(map(self.framework.messages.reword, verdicts.table))
                 )
         return judged
 

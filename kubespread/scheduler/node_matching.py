@@ -130,7 +130,7 @@ def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Cal
         return []
     _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     answers = [judge(place) for place in first.tolist()]
-    return [answers[which] for which in group.reshape(-1).tolist()]
+    return [answers[number] for number in group.reshape(-1).tolist()]
 
 
 def _all(nodes: Nodes, masks: Iterable[Mask]) -> Mask:

@@ -149,7 +149,7 @@ class OnNodeAnswers:
         rejects, points = np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64)
         for state in self._filters:
             if (verdicts := state.judge(held)) is not None:
-                rejects |= verdicts.which
+                rejects |= verdicts.rows
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
             if (raw := state.points(held)) is not None:

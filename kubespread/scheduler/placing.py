@@ -23,28 +23,28 @@ from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
-from kubespread.scheduler.sampling import Found, Search
+from kubespread.scheduler.sampling import Search, SearchResult
 
-Tiebreaker = Callable[[Cluster, Found, Positions], int]
+Tiebreaker = Callable[[Cluster, SearchResult, Positions], int]
 """Picks one of the positions of equally scored nodes; it is also told which nodes were found to fit at all."""
 
 
 _BELOW_ALL = np.iinfo(np.int64).min
 
 
-def smallest_name(cluster: Cluster, _found: Found, equals: Positions) -> int:
+def smallest_name(cluster: Cluster, _result: SearchResult, equals: Positions) -> int:
     """The one whose name comes first."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
 
 
-def first_in_heap(cluster: Cluster, found: Found, equals: Positions) -> int:
+def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> int:
     """The one kube-scheduler takes: the first met in its heap of the nodes it found, which it lists zone by zone in
     turn from where it began to look.
     """
-    fitting = found.feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
+    fitting = result.feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
-    if found.first:
-        place = (place - fitting[found.first - 1]) % fitting[-1]
+    if result.first:
+        place = (place - fitting[result.first - 1]) % fitting[-1]
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
 
@@ -154,7 +154,7 @@ class Placing:
             barred |= ~self._listed
         for state in prepared.filter_states:
             if isinstance(state, Fixed) and (verdicts := state.verdicts(prepared.cluster)) is not None:
-                barred |= verdicts.which
+                barred |= verdicts.rows
                 may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         return barred, may_fail
 
@@ -197,7 +197,7 @@ class Placing:
         for state in self._counted_filters:
             verdicts = state.filter()
             if verdicts is not None:
-                rejected |= verdicts.which
+                rejected |= verdicts.rows
         feasible: Mask = rejected == 0
         for node, kinds in self._prepared.nominated.items():
             if feasible[node]:
@@ -227,20 +227,20 @@ class Placing:
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
         if batch is not None and (hinted := self._hinted(batch, feasible)) is not None:
             return hinted
-        found = Found(feasible)
+        result = SearchResult(feasible)
         rules = self._prepared.framework.search
         if search is not None and search.limits(rules) and self._prepared.rejection is None:
-            found = search.found(cluster.nodes, feasible, self._listed, rules)
-        if not found.feasible.any():
+            result = search.run(cluster.nodes, feasible, self._listed, rules)
+        if not result.feasible.any():
             return None
-        total = self._total(found.feasible)
+        total = self._total(result.feasible)
         self._fail_while_reserving()
-        among = np.where(found.feasible, total, _BELOW_ALL)
+        among = np.where(result.feasible, total, _BELOW_ALL)
         best = int(among.max())
         equals = np.flatnonzero(among == best)
-        node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, found, equals)
+        node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, result, equals)
         if batch is not None:
-            batch.store(self._prepared, node, found, total)
+            batch.store(self._prepared, node, result, total)
         return Choice(node, best, len(equals))
 
     def _hinted(self, batch: Batch, feasible: Mask) -> Choice | None:

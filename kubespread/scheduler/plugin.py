@@ -56,9 +56,9 @@ class SchedulingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """One filter's judgment of some nodes: 0 passes, otherwise ``table[which - 1]`` says why not."""
+    """One filter's judgment of some nodes: 0 passes, otherwise ``table[row - 1]`` says why not."""
 
-    which: NDArray[np.int32]
+    rows: NDArray[np.int32]
     table: tuple[Status, ...]
 
     @classmethod
@@ -67,26 +67,26 @@ class Verdicts:
 
     @property
     def passes(self) -> Mask:
-        passes: Mask = self.which == 0
+        passes: Mask = self.rows == 0
         return passes
 
     def status(self, place: int) -> Status:
         """The judgment of the node that is ``place`` among those that were judged."""
-        which = int(self.which[place])
-        return self.table[which - 1] if which else SUCCESS
+        row = int(self.rows[place])
+        return self.table[row - 1] if row else SUCCESS
 
-    def at(self, nodes: Positions | None) -> Verdicts:
+    def for_nodes(self, nodes: Positions | None) -> Verdicts:
         """The judgment of some of the nodes."""
-        return self if nodes is None else Verdicts(self.which[nodes], self.table)
+        return self if nodes is None else Verdicts(self.rows[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
         """The same, but for one node."""
-        which = self.which.copy()
+        rows = self.rows.copy()
         if status.code is Code.SUCCESS:
-            which[place] = 0
-            return Verdicts(which, self.table)
-        which[place] = len(self.table) + 1
-        return Verdicts(which, (*self.table, status))
+            rows[place] = 0
+            return Verdicts(rows, self.table)
+        rows[place] = len(self.table) + 1
+        return Verdicts(rows, (*self.table, status))
 
 
 Extent = tuple[int, ...]
@@ -154,7 +154,7 @@ class Fixed(State):
         return self.filter()
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        return self._verdicts if self._verdicts is None else self._verdicts.at(nodes)
+        return self._verdicts if self._verdicts is None else self._verdicts.for_nodes(nodes)
 
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
         return self.score()

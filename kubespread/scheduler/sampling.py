@@ -42,7 +42,7 @@ class SearchRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The nodes that fit, as far as they were looked for."""
 
     feasible: Mask
@@ -71,13 +71,13 @@ class Search:
         """A cycle looked at so many of ``nodes``."""
         self._start = (self._start + looked_at) % nodes
 
-    def found(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> Found:
+    def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:
         """Which of the ``feasible`` nodes a cycle finds among those that PreFilter plugins have ``listed``, None for
         all.
         """
         order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]
         if not len(order):
-            return Found(feasible)
+            return SearchResult(feasible)
         start, length = self._start % len(order), len(order)
         enough = rules.enough(length)
         fitting = feasible[order].cumsum()
@@ -86,7 +86,7 @@ class Search:
         first = int(nodes.visiting_rank[order[start]])
         if enough is None or total <= enough:
             self.move_on(length, len(nodes))
-            return Found(feasible, first)
+            return SearchResult(feasible, first)
         # The places in the list of the last node that is found, and of the one after it that ends the search.
         last, beyond = (
             int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1)
@@ -98,4 +98,4 @@ class Search:
         else:
             seen[order[start:]] = True
             seen[order[: last + 1]] = True
-        return Found(feasible & seen, first)
+        return SearchResult(feasible & seen, first)

@@ -80,7 +80,7 @@ class Setting:
     version: KubeVersion
     points: frozenset[str]
     """The extension points at which the profile runs it."""
-    given: Args | None = None
+    args: Args | None = None
     """What the profile gives it as arguments."""
 
 
@@ -90,7 +90,7 @@ class OlderReason:
 
     reason: str
     until: int
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.sampling import Found
+from kubespread.scheduler.sampling import SearchResult
 from tests.scheduler.random_clusters import Question, World, plain_candidates, profiles, questions
 
 
@@ -48,7 +48,7 @@ def best(profile: Framework, world: World, pod: Pod) -> int | None:
     total = evaluation.total
     highest = total[evaluation.feasible].max()
     equals = (evaluation.feasible & (total == highest)).nonzero()[0]
-    return first_in_heap(cluster, Found(evaluation.feasible), equals)
+    return first_in_heap(cluster, SearchResult(evaluation.feasible), equals)
 
 
 def in_turn(profile: Framework, world: World, pods: Sequence[Pod], counts: Sequence[int]) -> list[list[int]]:

@@ -65,7 +65,7 @@ def test_searches_one_after_another_find_what_a_walk_finds(data: st.DataObject) 
             fits = [fit and is_listed for fit, is_listed in zip(fits, listed, strict=True)]
         rules = Rules(data.draw(st.integers(0, 9)))
         order = [position for position in nodes.visiting.tolist() if listed is None or listed[position]]
-        found = search.found(nodes, np.array(fits), None if listed is None else np.array(listed), rules)
+        found = search.run(nodes, np.array(fits), None if listed is None else np.array(listed), rules)
         expected, looked_at = node_by_node(order, fits, start, rules.enough(count))
         assert np.flatnonzero(found.feasible).tolist() == sorted(expected)
         if order:

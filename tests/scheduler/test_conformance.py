@@ -53,7 +53,7 @@ def prepared(profile: Framework, cluster: Cluster, pod: Pod) -> States:
 
 
 def judgment(verdicts: Verdicts | None) -> list[Status] | None:
-    return None if verdicts is None else [verdicts.status(place) for place in range(len(verdicts.which))]
+    return None if verdicts is None else [verdicts.status(place) for place in range(len(verdicts.rows))]
 
 
 def points(state: State, cluster: Cluster, feasible: Mask) -> Data | str | None:

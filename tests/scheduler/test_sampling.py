@@ -12,7 +12,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.sampling import Found, Search, SearchRules, nodes_to_find
+from kubespread.scheduler.sampling import Search, SearchResult, SearchRules, nodes_to_find
 from tests.builders import Data, hosts, pod, soft
 
 ZONE = "topology.kubernetes.io/zone"
@@ -45,9 +45,9 @@ def test_four_pods_on_250_nodes_that_are_alike_land_where_their_searches_begin()
     search, fitting = Search(1), np.ones(250, dtype=np.bool_)
     landed = []
     for _ in range(4):
-        found = search.found(nodes, fitting, None, SearchRules())
-        assert int(np.count_nonzero(found.feasible)) == 120
-        landed.append(first_in_heap(cluster_of(nodes), found, np.flatnonzero(found.feasible)))
+        result = search.run(nodes, fitting, None, SearchRules())
+        assert int(np.count_nonzero(result.feasible)) == 120
+        landed.append(first_in_heap(cluster_of(nodes), result, np.flatnonzero(result.feasible)))
     assert [nodes.names[position] for position in landed] == ["n001", "n121", "n241", "n111"]
 
 
@@ -55,7 +55,7 @@ def test_a_search_that_ends_at_one_node_more_than_it_needs_has_looked_at_the_rej
     nodes, fitting = nodes_of(*["a"] * 200), np.ones(200, dtype=np.bool_)
     fitting[[5, 101, 102]] = False
     search = Search()
-    first, second = (search.found(nodes, fitting, None, SearchRules()) for _ in range(2))
+    first, second = (search.run(nodes, fitting, None, SearchRules()) for _ in range(2))
     assert np.flatnonzero(first.feasible).tolist() == [*range(5), *range(6, 101)]
     assert second.first == 103
     assert np.flatnonzero(second.feasible).tolist() == [0, 1, 2, *range(103, 200)]
@@ -64,22 +64,22 @@ def test_a_search_that_ends_at_one_node_more_than_it_needs_has_looked_at_the_rej
 def test_a_pod_that_fits_nowhere_has_looked_at_every_node() -> None:
     search, nodes = Search(7), nodes_of(*["a"] * 120)
     for fitting in (np.zeros(120, dtype=np.bool_), np.ones(120, dtype=np.bool_)):
-        assert search.found(nodes, fitting, None, SearchRules()).first == 7
+        assert search.run(nodes, fitting, None, SearchRules()).first == 7
 
 
 def test_nodes_that_a_pre_filter_plugin_leaves_out_are_not_looked_at() -> None:
     search, nodes, everywhere = Search(3), nodes_of(*["a"] * 150), np.ones(150, dtype=np.bool_)
     listed = np.zeros(150, dtype=np.bool_)
     listed[[10, 20]] = True
-    assert np.flatnonzero(search.found(nodes, listed, listed, SearchRules()).feasible).tolist() == [10, 20]
+    assert np.flatnonzero(search.run(nodes, listed, listed, SearchRules()).feasible).tolist() == [10, 20]
     # Two were looked at.
-    assert search.found(nodes, everywhere, None, SearchRules()).first == 5
+    assert search.run(nodes, everywhere, None, SearchRules()).first == 5
 
 
 def test_where_a_search_begins_decides_ties() -> None:
     """The heap holds n3, n4, n0, n1, n2, and is met as n3, n4, n1, n2, n0."""
     nodes = nodes_of("a", "a", "a", "a", "a")
-    found = Found(np.ones(5, dtype=np.bool_), first=3)
+    found = SearchResult(np.ones(5, dtype=np.bool_), first=3)
     assert [nodes.names[first_in_heap(cluster_of(nodes), found, np.array(among))] for among in ([0, 4], [0, 1, 2])] == [
         "n4",
         "n1",

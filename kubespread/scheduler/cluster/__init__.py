@@ -8,5 +8,5 @@ What numbers stand for, everywhere in the scheduler:
 - *code*: a distinct value of one label key (`LabelColumn`), which is a domain where the key is a topology key; ABSENT
   (-1) at nodes without the label. Codes of two keys have nothing to do with each other.
 - *rank*: where a node stands when names are sorted; equal scores are told apart by it.
-- *which*: in `Verdicts`, 0 passes, else one more than an index into the table of what may be said.
+- *row*: in `Verdicts`, 0 where a node passes, else a 1-based index into its table of statuses.
 """

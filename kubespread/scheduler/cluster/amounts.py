@@ -27,11 +27,11 @@ STAND_INS = {"cpu": "100m", "memory": "200Mi"}
 """What a container that does not ask for cpu or memory counts with when nodes are scored."""
 
 
-def scheduler_amounts(given: requests.Amounts) -> dict[str, int]:
+def scheduler_amounts(amounts: requests.Amounts) -> dict[str, int]:
     """Exact quantities as the integers the scheduler counts in; names it does not count are dropped."""
     return {
         name: wrapped(quantity.milli_value if name == "cpu" else quantity.value)
-        for name, quantity in given.items()
+        for name, quantity in amounts.items()
         if name in BASIC_RESOURCES or is_scalar(name)
     }
 
@@ -61,11 +61,11 @@ def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
     With pod-level requests a stand-in is offered only for what the pod as a whole does not ask for.
     """
     with _blaming(pod):
-        asked = requests.pod_requests(pod, use_status=True)
+        amounts = requests.pod_requests(pod, use_status=True)
         level = pod.spec.resources
         has_pod_level = level is not None and any(map(requests.is_pod_level_resource, level.requests))
-        offered = {name: parse(text) for name, text in STAND_INS.items() if not (has_pod_level and name in asked)}
-        return scheduler_amounts(asked), scheduler_amounts(requests.pod_requests(pod, offered, use_status=True))
+        offered = {name: parse(text) for name, text in STAND_INS.items() if not (has_pod_level and name in amounts)}
+        return scheduler_amounts(amounts), scheduler_amounts(requests.pod_requests(pod, offered, use_status=True))
 
 
 def columns(size: int, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Counts]:
@@ -77,9 +77,9 @@ def columns(size: int, positions: Iterable[int], lists: Iterable[Mapping[str, in
             where.setdefault(name, []).append(position)
             what.setdefault(name, []).append(amount)
     summed = {}
-    for name, found in where.items():
+    for name, places in where.items():
         summed[name] = np.zeros(size, dtype=np.int64)
-        np.add.at(summed[name], found, np.array(what[name], dtype=np.int64))
+        np.add.at(summed[name], places, np.array(what[name], dtype=np.int64))
     return summed
 
 

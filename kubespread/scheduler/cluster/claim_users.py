@@ -85,9 +85,9 @@ class ClaimUsers:
             return True
         return not self.provided.isdisjoint(kinds[kinds.number_of(pod)].requests[0])
 
-    def remember(self, rules: Hashable, known: object) -> None:
+    def remember(self, rules: Hashable, value: object) -> None:
         """Keep what follows from all that happened by some ``rules``, for a while."""
-        self._remembered[self, rules] = known
+        self._remembered[self, rules] = value
         while len(self._remembered) > _MAX_REMEMBERED:
             self._remembered.popitem(last=False)
 

@@ -150,17 +150,17 @@ class Cluster:
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
         return Moves.of([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
 
-    def arrivals(self, which: KindJudgment) -> Moves:
+    def arrivals(self, judgment: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
         nodes_of_kind = self.running.nodes_of_kind
-        there = [kind for kind in which.candidates(nodes_of_kind) if kind in nodes_of_kind]
-        kinds = np.array(there, dtype=np.int32)
-        kinds = kinds[which.of(kinds)]
+        running_kinds = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
+        kinds = np.array(running_kinds, dtype=np.int32)
+        kinds = kinds[judgment.of(kinds)]
         if not len(kinds):
             return Moves(NO_PODS, NO_PODS, NO_PODS)
         nodes = [nodes_of_kind[kind] for kind in kinds.tolist()]
         node = np.concatenate(nodes)
-        return Moves(np.repeat(kinds, [len(each) for each in nodes]), node, np.ones(len(node), dtype=np.int32))
+        return Moves(np.repeat(kinds, [len(places) for places in nodes]), node, np.ones(len(node), dtype=np.int32))
 
     @property
     def attached(self) -> Attachments:
@@ -172,10 +172,10 @@ class Cluster:
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
         """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
-        known = self.memo.get("attach limits")
-        if known is None:
-            known = self.memo["attach limits"] = self._attach_limits()
-        limits: Mapping[str, Counts] = known  # type: ignore[assignment]  # the memo holds all sorts
+        cached = self.memo.get("attach limits")
+        if cached is None:
+            cached = self.memo["attach limits"] = self._attach_limits()
+        limits: Mapping[str, Counts] = cached  # type: ignore[assignment]  # the memo holds all sorts
         return limits
 
     def _attach_limits(self) -> Mapping[str, Counts]:
@@ -191,12 +191,12 @@ class Cluster:
         """Per node the kinds of pods whose ephemeral volume's claim was made for another pod, with what is said of
         each.
         """
-        found = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
-        there = [number for number, fault in found.items() if fault and number in self.running.nodes_of_kind]
+        faulty = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
+        running_kinds = [number for number, fault in faulty.items() if fault and number in self.running.nodes_of_kind]
         faults: dict[int, dict[int, str]] = {}
-        for place in self.running.places_of(there).tolist() if there else ():
+        for place in self.running.places_of(running_kinds).tolist() if running_kinds else ():
             kind = self.running.kind.item(place)
-            faults.setdefault(self.running.node.item(place), {})[kind] = found[kind] or ""
+            faults.setdefault(self.running.node.item(place), {})[kind] = faulty[kind] or ""
         return faults
 
     @property
@@ -208,11 +208,11 @@ class Cluster:
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, what the attach controller has attached: unique volume -> driver."""
-        known = self.memo.get("volume attachments")
-        if known is None:
+        cached = self.memo.get("volume attachments")
+        if cached is None:
             # No pod that is placed changes them: they name volumes that were there.
-            known = self.memo["volume attachments"] = self._volume_attachments()
-        attached: Mapping[int, Mapping[str, str]] = known  # type: ignore[assignment]  # the memo holds all sorts
+            cached = self.memo["volume attachments"] = self._volume_attachments()
+        attached: Mapping[int, Mapping[str, str]] = cached  # type: ignore[assignment]  # the memo holds all sorts
         return attached
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
@@ -293,8 +293,8 @@ def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_M
         if volumes := tuple(storage.attached(pod)):
             yield node, volumes, -1
     if change.storage is not None:
-        known = {key_of(claim) for claim in change.storage.claims} & storage.claims.keys()
-        for number in {number for key in known for number in after.kinds.using(key)}:
+        changed = {key_of(claim) for claim in change.storage.claims} & storage.claims.keys()
+        for number in {number for key in changed for number in after.kinds.using(key)}:
             pod = after.kinds[number].pod
             was, now = tuple(storage.attached(pod)), tuple(after.storage.attached(pod))
             if was != now:
@@ -308,6 +308,6 @@ def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_M
 
 def _staying(after: Cluster, kind: int, change: Change) -> Mapping[int, int]:
     """How many pods of a kind were on each node before the change and still are."""
-    there = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
-    there.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
-    return there
+    counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
+    counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
+    return counts

@@ -28,9 +28,9 @@ class DomainCounts:
     def add(self, nodes: Codes, by: Codes, weight: int = 1) -> None:
         """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight."""
         codes = self._domain[nodes]
-        there = codes != ABSENT
-        came = by[there]
-        np.add.at(self.counts, codes[there], weight * came)
+        has_domain = codes != ABSENT
+        came = by[has_domain]
+        np.add.at(self.counts, codes[has_domain], weight * came)
         self._pods += int(came.sum())
 
     def add_one(self, node: int, by: int, weight: int = 1) -> None:

@@ -97,8 +97,8 @@ class Holdings:
                 users[volume] += by
         return in_use(users)
 
-    def places_of(self, there: Container[int]) -> Iterator[tuple[int, int]]:
+    def places_of(self, held: Container[int]) -> Iterator[tuple[int, int]]:
         """Each of these nodes that is ``there``: its place here and its position in the cluster."""
         if self.nodes is None:
-            return ((node, node) for node in range(len(self.cluster)) if node in there)
-        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in there)
+            return ((node, node) for node in range(len(self.cluster)) if node in held)
+        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in held)

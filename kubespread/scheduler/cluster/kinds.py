@@ -116,7 +116,7 @@ def _requesting_parts(pod: Pod) -> Hashable:
     return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead), _granted(status)
 
 
-_MAX_TOLD = 4096
+_MAX_MEMOS = 4096
 
 
 class KindTable:
@@ -128,7 +128,7 @@ class KindTable:
         self._parts: dict[tuple[str, Hashable], Any] = {}
         self._in_namespace: dict[str, list[int]] = {}
         self._labelled: dict[tuple[str, str, str], list[int]] = {}
-        self._told: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
+        self._memos: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
         self.with_ephemeral: list[int] = []
@@ -153,14 +153,14 @@ class KindTable:
             self._enter(self._kinds[number])
         return number
 
-    def told_of(self, pod: Pod) -> dict[Hashable, Any]:
+    def memo_of(self, pod: Pod) -> dict[Hashable, Any]:
         """A place for what was worked out from ``pod`` alone: whoever asks about the same object again finds it."""
-        known = self._told.get(id(pod))
-        if known is None or known[0] is not pod:
-            if len(self._told) >= _MAX_TOLD:
-                self._told.clear()
-            known = self._told[id(pod)] = (pod, {})
-        return known[1]
+        memo = self._memos.get(id(pod))
+        if memo is None or memo[0] is not pod:
+            if len(self._memos) >= _MAX_MEMOS:
+                self._memos.clear()
+            memo = self._memos[id(pod)] = (pod, {})
+        return memo[1]
 
     def _enter(self, kind: PodKind) -> None:
         """Into the lists that spare selectors most of the kinds."""
@@ -202,8 +202,8 @@ class KindTable:
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()
-        found: T = self._parts[key]
-        return found
+        shared: T = self._parts[key]
+        return shared
 
 
 def _identity(pod: Pod) -> Hashable:
@@ -228,9 +228,9 @@ def _claims(pod: Pod) -> Hashable:
 def _granted(status: PodStatus) -> bytes | None:
     """What a resize in place granted, by its text: each pod has a status of its own."""
     containers = [
-        each
-        for each in (*status.container_statuses, *status.init_container_statuses)
-        if each.resources is not None or each.allocated_resources
+        container
+        for container in (*status.container_statuses, *status.init_container_statuses)
+        if container.resources is not None or container.allocated_resources
     ]
     pending = [condition.reason for condition in status.conditions if condition.type == RESIZE_PENDING]
     if not (containers or pending or status.resources or status.allocated_resources):
@@ -276,9 +276,9 @@ class KindJudgment:
 
     def _grow(self) -> None:
         """Take in the kinds that are new in the table."""
-        known, size = len(self._answers), len(self._table)
-        new = np.full(size - known, _UNKNOWN if self._among is None else 0, dtype=np.int8)
+        judged, size = len(self._answers), len(self._table)
+        new = np.full(size - judged, _UNKNOWN if self._among is None else 0, dtype=np.int8)
         if self._among is not None:
             among = self._among()
-            new[np.array(among[bisect_left(among, known) :], dtype=np.intp) - known] = _UNKNOWN
+            new[np.array(among[bisect_left(among, judged) :], dtype=np.intp) - judged] = _UNKNOWN
         self._answers = np.concatenate([self._answers, new])

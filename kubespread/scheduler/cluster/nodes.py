@@ -28,10 +28,10 @@ def visiting_order(nodes: Sequence[Node]) -> Order:
     Nodes arrive by name, as a listing gives them; a zone comes where its first node does.
     """
     zones: dict[tuple[str, str], list[int]] = {}
-    for position in sorted(range(len(nodes)), key=lambda at: nodes[at].metadata.name):
+    for position in sorted(range(len(nodes)), key=lambda index: nodes[index].metadata.name):
         zones.setdefault(zone_key(nodes[position].metadata.labels), []).append(position)
     rounds = (
-        (turn, zone, position) for zone, found in enumerate(zones.values()) for turn, position in enumerate(found)
+        (turn, zone, position) for zone, members in enumerate(zones.values()) for turn, position in enumerate(members)
     )
     return np.array([position for _, _, position in sorted(rounds)], dtype=np.intp)
 

@@ -51,15 +51,15 @@ class PodList:
             if link._before is None:
                 break
             link = link._before
-        left, gone = list[Sequence[bool]](), Counter[tuple[int, int]]()
+        stays_of, gone = list[Sequence[bool]](), Counter[tuple[int, int]]()
         for link in links:
-            left.append(_staying(link._pods, link._node, gone))
+            stays_of.append(_staying(link._pods, link._node, gone))
             gone.update((id(pod), node) for pod, node in link._gone)
         links.reverse()
-        stays = list(chain.from_iterable(reversed(left)))
-        self._pods = tuple(compress(chain.from_iterable(each._pods for each in links), stays))
-        self._kind = np.concatenate([each._kind for each in links])[stays]
-        self._node = np.concatenate([each._node for each in links])[stays]
+        stays = list(chain.from_iterable(reversed(stays_of)))
+        self._pods = tuple(compress(chain.from_iterable(link._pods for link in links), stays))
+        self._kind = np.concatenate([link._kind for link in links])[stays]
+        self._node = np.concatenate([link._node for link in links])[stays]
         self._before, self._gone = None, ()
 
     @property
@@ -84,10 +84,10 @@ def _staying(pods: Sequence[Pod], node: Codes, gone: Counter[tuple[int, int]]) -
     if not gone:
         return [True] * len(pods)
     stays = []
-    for each in zip(map(id, reversed(pods)), reversed(node.tolist()), strict=True):
-        leaves = gone[each] > 0
+    for pair in zip(map(id, reversed(pods)), reversed(node.tolist()), strict=True):
+        leaves = gone[pair] > 0
         if leaves:
-            gone[each] -= 1
+            gone[pair] -= 1
         stays.append(not leaves)
     stays.reverse()
     return stays
@@ -176,8 +176,8 @@ class RunningPods:
         nodes_of_kind = dict(self.nodes_of_kind)
         came = _by_kind(kind, node)
         for number, nodes in came.items():
-            there = nodes_of_kind.get(number)
-            nodes_of_kind[number] = nodes if there is None else np.concatenate([there, nodes])
+            before = nodes_of_kind.get(number)
+            nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
         return self._with(listed, self.taken.moved(self._kinds, came, 1), nodes_of_kind, came)
 
     def minus(self, gone: Sequence[tuple[Pod, int]]) -> RunningPods:
@@ -186,13 +186,13 @@ class RunningPods:
         kind = np.fromiter((self._kinds.number_of(pod) for pod in pods), dtype=np.int32, count=len(pods))
         node = np.fromiter((node for _, node in gone), dtype=np.int32, count=len(pods))
         nodes_of_kind = dict(self.nodes_of_kind)
-        left = _by_kind(kind, node)
-        for number, nodes in left.items():
+        removed = _by_kind(kind, node)
+        for number, nodes in removed.items():
             nodes_of_kind[number] = _without(nodes_of_kind[number], nodes)
             if not len(nodes_of_kind[number]):
                 del nodes_of_kind[number]
         listed = PodList(self._listed, (), NO_PODS, NO_PODS, gone)
-        return self._with(listed, self.taken.moved(self._kinds, left, -1), nodes_of_kind, left)
+        return self._with(listed, self.taken.moved(self._kinds, removed, -1), nodes_of_kind, removed)
 
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
         """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""
@@ -236,15 +236,15 @@ class RunningPods:
         return merged
 
 
-def _without(there: Codes, leaving: Codes) -> Codes:
+def _without(nodes: Codes, leaving: Codes) -> Codes:
     """``there`` without one occurrence for each of ``leaving``, all of which are in it."""
     if len(leaving) == 1:
-        return np.delete(there, np.flatnonzero(there == leaving[0])[0])
-    order, sought = np.argsort(there, kind="stable"), np.sort(leaving)
+        return np.delete(nodes, np.flatnonzero(nodes == leaving[0])[0])
+    order, sought = np.argsort(nodes, kind="stable"), np.sort(leaving)
     repeats = np.arange(len(sought)) - np.searchsorted(sought, sought)
-    keep = np.ones(len(there), dtype=np.bool_)
-    keep[order[np.searchsorted(there[order], sought) + repeats]] = False
-    return there[keep]
+    keep = np.ones(len(nodes), dtype=np.bool_)
+    keep[order[np.searchsorted(nodes[order], sought) + repeats]] = False
+    return nodes[keep]
 
 
 def _by_kind(kind: Codes, node: Codes) -> Mapping[int, Codes]:

@@ -184,7 +184,9 @@ class StorageIndex:
             now = {volume.metadata.name: volume for volume in change.volumes}
             other._for_claims = _by_claimant(self._for_claims, now.values(), was)
         if change.capacities:
-            other.capacities = tuple(change.capacities.get(at, each) for at, each in enumerate(self.capacities))
+            other.capacities = tuple(
+                change.capacities.get(index, capacity) for index, capacity in enumerate(self.capacities)
+            )
         return other
 
     def since(self, before: StorageIndex) -> StorageChange:
@@ -193,8 +195,8 @@ class StorageIndex:
             [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
             [volume for name, volume in self.volumes.items() if before.volumes.get(name) is not volume],
             {
-                at: now
-                for at, (was, now) in enumerate(zip(before.capacities, self.capacities, strict=True))
+                index: now
+                for index, (was, now) in enumerate(zip(before.capacities, self.capacities, strict=True))
                 if was is not now
             },
         )

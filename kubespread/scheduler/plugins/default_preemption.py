@@ -103,8 +103,8 @@ def _waits_for_victims(evaluation: Evaluation) -> bool:
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
         return False
-    there = (cluster.running.pods[index] for index in np.flatnonzero(cluster.running.node == node).tolist())
-    return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
+    others = (cluster.running.pods[index] for index in np.flatnonzero(cluster.running.node == node).tolist())
+    return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in others)
 
 
 def _is_preempted(pod: Pod) -> bool:
@@ -140,7 +140,7 @@ class _Search:
             candidate = self._dry_run(node)
             if candidate is not None:
                 candidates.append(candidate)
-            if len(candidates) >= enough and any(each.violations == 0 for each in candidates):
+            if len(candidates) >= enough and any(candidate.violations == 0 for candidate in candidates):
                 break
         return candidates
 
@@ -218,7 +218,7 @@ class _Search:
         the names of such budgets.
         """
         self._cluster.assume(budget_gaps(self._cluster.objects))
-        left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
+        allowed = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating: dict[int, list[str]] = {}
         for index in important:
             meta = self._cluster.running.pods[index].metadata
@@ -231,8 +231,8 @@ class _Search:
                     or not matches(meta.labels)
                 ):
                     continue
-                left[position] -= 1
-                if left[position] < 0:
+                allowed[position] -= 1
+                if allowed[position] < 0:
                     violating.setdefault(index, []).append(budget.metadata.name)
         return violating
 
@@ -294,7 +294,7 @@ def _first_start(candidate: PreemptionCandidate) -> str:
 
 def _make(setting: Setting) -> DefaultPreemption:
     return DefaultPreemption(
-        read_as(DefaultPreemptionArgs, setting.given), setting.version.proposes(EMPTY_BUDGET_SELECTOR)
+        read_as(DefaultPreemptionArgs, setting.args), setting.version.proposes(EMPTY_BUDGET_SELECTOR)
     )
 
 

@@ -140,10 +140,10 @@ class NodeAffinityState(Fixed):
     def filter(self) -> Verdicts | None:
         if not self.filters:
             return None
-        which = np.where(matches_required_node_affinity(self.nodes, self.pod), 0, 2).astype(np.int32)
+        rows = np.where(matches_required_node_affinity(self.nodes, self.pod), 0, 2).astype(np.int32)
         if self.added_required is not None:
-            which[~matches_node_selector(self.nodes, self.added_required)] = 1
-        return Verdicts(which, (ENFORCED_MISMATCH, POD_MISMATCH))
+            rows[~matches_node_selector(self.nodes, self.added_required)] = 1
+        return Verdicts(rows, (ENFORCED_MISMATCH, POD_MISMATCH))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """What the node does not meet of the profile's affinity, else of what the pod asks for: as in the reason."""
@@ -153,9 +153,9 @@ class NodeAffinityState(Fixed):
         own = [("nodeSelector", [Term(from_map(self.pod.spec.node_selector).requirements, ())])]
         own.append(("nodeAffinity", _terms(required_node_selector(self.pod))))
         selectors = {1: [("addedAffinity", _terms(self.added_required))], 2: own}
-        terms = [term for lists in selectors.values() for _, each in lists for term in each]
+        terms = [term for lists in selectors.values() for _, term_list in lists for term in term_list]
         keys = {requirement.key for term in terms for requirement in term.labels}
-        columns: list[Codes | Positions] = [judged.which, *(self.nodes.label(key).codes[nodes] for key in sorted(keys))]
+        columns: list[Codes | Positions] = [judged.rows, *(self.nodes.label(key).codes[nodes] for key in sorted(keys))]
         if any(term.fields for term in terms):
             columns.append(nodes)
 
@@ -163,8 +163,8 @@ class NodeAffinityState(Fixed):
             node = self.nodes.objects[nodes.item(place)].metadata
             return tuple(
                 _cause(source, unmet)
-                for source, each in selectors[judged.which.item(place)]
-                for unmet in unmet_requirements(each, node.labels, node.name)
+                for source, term_list in selectors[judged.rows.item(place)]
+                for unmet in unmet_requirements(term_list, node.labels, node.name)
             )
 
         return asked_once_per_alike(columns, of_place)
@@ -231,7 +231,7 @@ def _term_faults(term: NodeSelectorTerm, path: str) -> Iterator[FieldFault]:
 
 
 def _node_affinity(setting: Setting) -> NodeAffinity:
-    added = read_as(NodeAffinityArgs, setting.given).added_affinity
+    added = read_as(NodeAffinityArgs, setting.args).added_affinity
     if PRE_FILTER not in setting.points:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
         return NodeAffinity(added, narrows=False)

@@ -74,15 +74,15 @@ class NodeDeclaredFeaturesState(Fixed):
 def declared(features: Sequence[str]) -> frozenset[str]:
     """The known features of a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
     declared = set()
-    position, known = 0, 0
-    while position < len(features) and known < len(KNOWN_FEATURES):
-        if features[position] == KNOWN_FEATURES[known]:
+    position, feature = 0, 0
+    while position < len(features) and feature < len(KNOWN_FEATURES):
+        if features[position] == KNOWN_FEATURES[feature]:
             declared.add(features[position])
-            position, known = position + 1, known + 1
-        elif features[position] < KNOWN_FEATURES[known]:
+            position, feature = position + 1, feature + 1
+        elif features[position] < KNOWN_FEATURES[feature]:
             position += 1
         else:
-            known += 1
+            feature += 1
     return frozenset(declared)
 
 

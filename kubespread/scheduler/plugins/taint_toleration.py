@@ -44,12 +44,14 @@ class TaintToleration(Plugin):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """Tolerations that the API server may add: of a pod that is there already it is known whether it did."""
-        wanted = {} if pod.metadata.uid else {each.key: each for each in for_extended_resources(pod)}
+        tolerated = (
+            {} if pod.metadata.uid else {toleration.key: toleration for toleration in for_extended_resources(pod)}
+        )
         keeping = {
             taint.key
-            for taints in (cluster.nodes.taint_lists if wanted else ())
+            for taints in (cluster.nodes.taint_lists if tolerated else ())
             for taint in untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
-            if taint.key in wanted and tolerates(wanted[taint.key], taint)
+            if taint.key in tolerated and tolerates(tolerated[taint.key], taint)
         }
         for key in sorted(keeping):
             yield (
@@ -75,13 +77,13 @@ class TaintTolerationState(Fixed):
         if self.naming is None:
             return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
-        which = []
+        rows = []
         for taints in self.nodes.taint_lists:
             first = next(iter(self._untolerated(taints)), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
-            which.append(len(table) if first is not None else 0)
-        return Verdicts(self.nodes.per_taint_list(which).astype(np.int32), tuple(table))
+            rows.append(len(table) if first is not None else 0)
+        return Verdicts(self.nodes.per_taint_list(rows).astype(np.int32), tuple(table))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """Every taint that is not tolerated, and not kube-scheduler's first one only."""
@@ -89,7 +91,7 @@ class TaintTolerationState(Fixed):
             tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
             for taints in self.nodes.taint_lists
         ]
-        return [per_list[which] for which in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]
+        return [per_list[row] for row in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]
 
     def score(self) -> Counts:
         # A toleration limited to another effect does not help here.

@@ -267,9 +267,9 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
     return arguments, unknown
 
 
-def _no_type_meta(found: Any, expected: str) -> ConfigurationError:
+def _no_type_meta(value: Any, expected: str) -> ConfigurationError:
     """What Go says of a value where a version and a kind are looked for."""
-    json_type = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(found), "number")
+    json_type = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(value), "number")
     return ConfigurationError(
         f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_type} into {expected}"
     )

@@ -131,7 +131,7 @@ def _profile(
         scheduler_name=name,
         version=version,
         args=args,
-        scheduler_names=frozenset(each.scheduler_name or DEFAULT_SCHEDULER for each in configuration.profiles),
+        scheduler_names=frozenset(profile.scheduler_name or DEFAULT_SCHEDULER for profile in configuration.profiles),
         has_extenders=bool(configuration.extenders),
         unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),
@@ -163,9 +163,9 @@ def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tup
 
 def _unread(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Iterator[str]:
     """Plugins the profile enables that are not modeled: those of old releases, and those that are off by default."""
-    known = default_plugins(version)
+    defaults = default_plugins(version)
     for point, point_set in points.items():
-        yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in known)
+        yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in defaults)
 
 
 def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:

@@ -127,15 +127,17 @@ def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion)
 
 def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
-    known = _points(known_plugins(version), version)
+    known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
     try:
         # First what each point names itself, at every point, and only then multiPoint: that is the order of errors,
         # too.
-        specific = {point: _specific(point, points.get(point, PointConfiguration()), known) for point in INTERFACES}
+        specific = {
+            point: _specific(point, points.get(point, PointConfiguration()), known_points) for point in INTERFACES
+        }
         expanded = {
             point: _with_multi_point(
-                point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known
+                point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known_points
             )
             for point in INTERFACES
         }
@@ -147,7 +149,7 @@ def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, versio
             )
         if not expanded[BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known)
+        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known_points)
     except ProfileError as error:
         raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
     return _expansion(expanded, weights, version)
@@ -183,11 +185,11 @@ def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[P
     return merged + kept
 
 
-def _specific(point: str, custom: PointConfiguration, known: Points) -> list[str]:
+def _specific(point: str, custom: PointConfiguration, known_points: Points) -> list[str]:
     """The plugins one extension point names itself."""
     names: list[str] = []
     for entry in custom.enabled:
-        if point not in _points_of(entry.name, point, known):
+        if point not in _points_of(entry.name, point, known_points):
             raise ProfileError(f'plugin "{entry.name}" does not extend {INTERFACES[point]} plugin')
         if entry.name in names:
             raise ProfileError(f'plugin "{entry.name}" already registered as "{INTERFACES[point]}"')
@@ -196,7 +198,7 @@ def _specific(point: str, custom: PointConfiguration, known: Points) -> list[str
 
 
 def _with_multi_point(
-    point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known: Points
+    point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known_points: Points
 ) -> list[str]:
     """One extension point's plugins: those named both there and in multiPoint first, multiPoint's rest, then the
     others.
@@ -206,7 +208,7 @@ def _with_multi_point(
     inherited: list[str] = []
     overridden: set[str] = set()
     for entry in multi:
-        if point not in _points_of(entry.name, point, known) or entry.name in disabled:
+        if point not in _points_of(entry.name, point, known_points) or entry.name in disabled:
             continue
         if entry.name in specific:
             overridden.add(entry.name)
@@ -218,18 +220,18 @@ def _with_multi_point(
     return front + inherited + [name for name in specific if name not in overridden]
 
 
-def _points_of(name: str, point: str, known: Points) -> frozenset[str]:
-    if name not in known:
+def _points_of(name: str, point: str, known_points: Points) -> frozenset[str]:
+    if name not in known_points:
         raise ProfileError(f'{INTERFACES[point]} "{name}" does not exist')
-    return known[name]
+    return known_points[name]
 
 
-def _weights(entries: Iterable[PluginEntry], known: Points) -> dict[str, int]:
+def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, int]:
     """The first entry of a name fixes its weight; none or 0 is 1."""
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
-        if entry.name in weights or SCORE not in known[entry.name]:
+        if entry.name in weights or SCORE not in known_points[entry.name]:
             continue
         weight = entry.weight or 1
         # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
@@ -250,14 +252,14 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
     ProfileError.
     """
-    defaults, known = default_plugins(version), _points(known_plugins(version), version)
+    defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
     expanded: dict[str, list[str]] = {}
     weights: dict[str, int] = {}
     for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
         default = [
             PluginEntry(name, _weight_before_multi_point(plugin, version))
             for name, plugin in defaults.items()
-            if point in known[name]
+            if point in known_points[name]
         ]
         merged = [
             entry
@@ -265,7 +267,7 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
             if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS
         ]
         try:
-            expanded[point] = _specific(point, PointConfiguration(merged), known)
+            expanded[point] = _specific(point, PointConfiguration(merged), known_points)
         except ProfileError as error:
             raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
         weights = {entry.name: entry.weight or 1 for entry in merged}

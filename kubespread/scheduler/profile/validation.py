@@ -89,14 +89,14 @@ def _profile_faults(
                 yield invalid(f"{path}.plugins.{point}.enabled[{position}]", plugin.name, refusal)
     configured: set[str] = set()
     for position, (config, arguments) in enumerate(zip(profile.plugin_config, args, strict=True)):
-        here = f"{path}.pluginConfig[{position}]"
+        field = f"{path}.pluginConfig[{position}]"
         if config.name in configured:
-            yield duplicate(here, config.name)
+            yield duplicate(field, config.name)
         configured.add(config.name)
         if config.name in removed:
-            yield invalid(here, config.name, refusal)
+            yield invalid(field, config.name, refusal)
         elif arguments is not None:
-            yield from arguments.faults(f"{here}.args", version)
+            yield from arguments.faults(f"{field}.args", version)
 
 
 def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
@@ -171,13 +171,13 @@ def _extender_faults(extenders: Sequence[Extender]) -> Iterator[FieldFault]:
         if extender.prioritize_verb and extender.weight <= 0:
             yield invalid(f"{path}.weight", extender.weight, "must have a positive weight applied to it")
         for index, resource in enumerate(extender.managed_resources):
-            here = f"{path}.managedResources[{index}].name"
-            malformed = invalid_each(here, resource.name, label_key_faults(resource.name))
+            field = f"{path}.managedResources[{index}].name"
+            malformed = invalid_each(field, resource.name, label_key_faults(resource.name))
             yield from malformed
             if not malformed and not is_extended(resource.name):
-                yield invalid(here, resource.name, "is an invalid extended resource name")
+                yield invalid(field, resource.name, "is an invalid extended resource name")
             if resource.name in managed:
-                yield invalid(here, resource.name, "duplicate extender managed resource name")
+                yield invalid(field, resource.name, "duplicate extender managed resource name")
             managed.add(resource.name)
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:

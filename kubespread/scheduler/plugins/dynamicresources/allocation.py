@@ -22,7 +22,7 @@ from kubespread.scheduler.plugins.dynamicresources.requests import (
     MAX_DEVICES,
     AllocationError,
     ClaimToAllocate,
-    Wanted,
+    RequestToAllocate,
 )
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
@@ -64,10 +64,10 @@ class Constraint:
         return not named or request in named or bool(alternative and f"{request}/{alternative}" in named)
 
     def _admits(self, value: object) -> bool:
-        known = list(self._last.values()) if self._forgets else [each for _, each in self._values]
+        values = list(self._last.values()) if self._forgets else [admitted for _, admitted in self._values]
         if self._must_match:
-            return not known or known[0] == value
-        return not self._values or value not in known
+            return not values or values[0] == value
+        return not self._values or value not in values
 
 
 def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
@@ -120,7 +120,7 @@ class _TooManyDevicesError(Exception):
 class Allocated(NamedTuple):
     """One device for one request."""
 
-    wanted: Wanted
+    request: RequestToAllocate
     device: OfferedDevice
 
 
@@ -144,7 +144,7 @@ Choices = Generator[_Place, None, None]
 class _Sized:
     """A request, how many devices it takes, and for one that takes all of them, which."""
 
-    wanted: Wanted
+    request: RequestToAllocate
     size: int
     devices: tuple[OfferedDevice, ...] = ()
 
@@ -172,28 +172,28 @@ class _Search:
         self._results: list[list[Allocated]] = [[] for _ in claims]
 
     def _sizes(self, claim: ClaimToAllocate) -> list[list[_Sized]]:
-        sized = [[self._size(wanted) for wanted in alternatives] for alternatives in claim.requests]
+        sized = [[self._size(request) for request in alternatives] for alternatives in claim.requests]
         least = sum(min(alternative.size for alternative in alternatives) for alternatives in sized)
         if least > MAX_DEVICES:
             text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
             raise AllocationError(f"claim {claim.name}: {text}")
         return sized
 
-    def _size(self, wanted: Wanted) -> _Sized:
-        owner = f"claim {wanted.claim}, request {wanted.name}"
-        if wanted.names_admin_access and not self._rules.admin_access_counts:
+    def _size(self, request: RequestToAllocate) -> _Sized:
+        owner = f"claim {request.claim}, request {request.name}"
+        if request.names_admin_access and not self._rules.admin_access_counts:
             raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
-        if wanted.mode == EXACT_COUNT:
-            return _Sized(wanted, wanted.count)
-        if wanted.mode != ALL:
-            raise AllocationError(f"{owner}: unsupported count mode {wanted.mode}")
-        found: list[OfferedDevice] = []
+        if request.mode == EXACT_COUNT:
+            return _Sized(request, request.count)
+        if request.mode != ALL:
+            raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
+        devices: list[OfferedDevice] = []
         for pool in self._pools:
             if pool.is_incomplete or pool.is_invalid:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 raise AllocationError(f"{owner}: asks for all devices, but resource pool {pool} is currently {state}")
-            found += (device for device in pool.devices if wanted.selects(device))
-        return _Sized(wanted, len(found), tuple(found))
+            devices += (device for device in pool.devices if request.selects(device))
+        return _Sized(request, len(devices), tuple(devices))
 
     def solution(self) -> list[list[Allocated]] | None:
         """The first solution, None where there is none."""
@@ -227,18 +227,18 @@ class _Search:
         wanted as long as that leads to more of them (augmenting paths). Requests that leave a choice are left out.
         """
         only = (alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1)
-        wanted = [sized.wanted for sized in only for _ in range(sized.size) if not sized.wanted.admin_access]
-        if len(wanted) > _MAX_MATCHED:
+        requests = [sized.request for sized in only for _ in range(sized.size) if not sized.request.admin_access]
+        if len(requests) > _MAX_MATCHED:
             return False
         try:
             candidates = [
-                [device.id for device in self._devices if device.id not in self._in_use and each.selects(device)]
-                for each in wanted
+                [device.id for device in self._devices if device.id not in self._in_use and request.selects(device)]
+                for request in requests
             ]
         except AllocationError:
             return False
         taken: dict[DeviceID, int] = {}
-        return not all(_matched(number, candidates, taken, set()) for number in range(len(wanted)))
+        return not all(_matched(number, candidates, taken, set()) for number in range(len(requests)))
 
     def _choices(self, place: _Place) -> Choices:
         """What can come next at a place; what a choice does is undone when the next one is asked for."""
@@ -247,11 +247,11 @@ class _Search:
             yield from self._next_claim(place)
             return
         alternatives = requests[place.request]
-        if place.alternative is None and alternatives[0].wanted.alternative:
+        if place.alternative is None and alternatives[0].request.alternative:
             yield from self._alternatives(place, len(alternatives))
             return
         sized = alternatives[place.alternative or 0]
-        if sized.wanted.mode == ALL and not sized.devices:
+        if sized.request.mode == ALL and not sized.devices:
             return
         if place.taken < sized.size:
             yield from self._device(place, sized)
@@ -278,49 +278,49 @@ class _Search:
     def _device(self, place: _Place, sized: _Sized) -> Choices:
         if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
             raise _TooManyDevicesError
-        if sized.wanted.mode == ALL:
+        if sized.request.mode == ALL:
             candidates: Sequence[OfferedDevice] = sized.devices[place.taken : place.taken + 1]
             start = 0
         else:
             candidates, start = self._devices, place.start
         for number in range(start, len(candidates)):
             device = candidates[number]
-            if not self._is_free(place.claim, sized.wanted, device.id):
+            if not self._is_free(place.claim, sized.request, device.id):
                 continue
-            if sized.wanted.mode != ALL and not sized.wanted.selects(device):
+            if sized.request.mode != ALL and not sized.request.selects(device):
                 continue
-            if not self._take(place.claim, sized.wanted, device):
+            if not self._take(place.claim, sized.request, device):
                 continue
             try:
                 yield place._replace(taken=place.taken + 1, start=number + 1)
             finally:
-                self._give_back(place.claim, sized.wanted, device)
+                self._give_back(place.claim, sized.request, device)
 
-    def _is_free(self, claim: int, wanted: Wanted, device: DeviceID) -> bool:
+    def _is_free(self, claim: int, request: RequestToAllocate, device: DeviceID) -> bool:
         """With admin access only a second time in the same claim is barred."""
         taking = self._taking.get(device, ())
-        return claim not in taking if wanted.admin_access else device not in self._in_use and not taking
+        return claim not in taking if request.admin_access else device not in self._in_use and not taking
 
-    def _take(self, claim: int, wanted: Wanted, device: OfferedDevice) -> bool:
-        if keeps_away(device.taints(self._rules), wanted.tolerations):
+    def _take(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> bool:
+        if keeps_away(device.taints(self._rules), request.tolerations):
             return False
         constraints = self._constraints[claim]
         for position, constraint in enumerate(constraints):
-            if constraint.add(wanted.request, wanted.alternative, device):
+            if constraint.add(request.request, request.alternative, device):
                 continue
-            if wanted.mode == ALL:
+            if request.mode == ALL:
                 refused = f"cannot add device {device.id} because a claim constraint would not be satisfied"
-                raise AllocationError(f"claim {wanted.claim}, request {wanted.name}: {refused}")
+                raise AllocationError(f"claim {request.claim}, request {request.name}: {refused}")
             for added in constraints[:position]:
-                added.remove(wanted.request, wanted.alternative)
+                added.remove(request.request, request.alternative)
             return False
         self._taking.setdefault(device.id, []).append(claim)
-        self._results[claim].append(Allocated(wanted, device))
+        self._results[claim].append(Allocated(request, device))
         return True
 
-    def _give_back(self, claim: int, wanted: Wanted, device: OfferedDevice) -> None:
+    def _give_back(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> None:
         for constraint in self._constraints[claim]:
-            constraint.remove(wanted.request, wanted.alternative)
+            constraint.remove(request.request, request.alternative)
         self._taking[device.id].remove(claim)
         self._results[claim].pop()
 

@@ -57,14 +57,14 @@ def _requests(pod: Pod, name: str, device_class: str) -> Iterator[DeviceRequest]
     init_containers = len(spec.init_containers)
     containers = [*spec.init_containers, *spec.containers]
     counts = [_count(container, name) for container in containers]
-    ends = [number < init_containers and not is_sidecar(each) for number, each in enumerate(containers)]
+    ends = [number < init_containers and not is_sidecar(container) for number, container in enumerate(containers)]
     largest, asks_for_it = 0, 0
     for number, count in enumerate(counts):
         if not ends[number]:
             if count:
                 yield _request(containers, number, name, device_class, count)
             continue
-        later = sum(each for each, end in zip(counts[number:], ends[number:], strict=True) if not end)
+        later = sum(count for count, end in zip(counts[number:], ends[number:], strict=True) if not end)
         if count - later > largest:
             largest, asks_for_it = count - later, number
     if largest:
@@ -194,7 +194,10 @@ def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
         if request.exactly is None and not request.first_available:
             raise RefusedError(f"resource claim {claim.key}, request {request.name}: unknown request type")
         names = [(request.name, request.exactly.device_class_name)] if request.exactly is not None else []
-        names += [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available]
+        names += [
+            (f"{request.name}/{alternative.name}", alternative.device_class_name)
+            for alternative in request.first_available
+        ]
         for name, device_class in names:
             if device_class not in facts.classes and facts.objects.knows(DeviceClass):
                 raise RefusedError(f"request {name}: device class {device_class} does not exist")

@@ -86,12 +86,12 @@ class OfferedDevice:
             return ()
         if not self.taint_rules or not rules.taint_rules_count:
             return self.device.taints
-        given = (
+        rule_taints = (
             rule.spec.taint
             for rule in self.taint_rules
             if rule.spec.device_selector is not None or rules.bare_taint_rules_count
         )
-        return (*self.device.taints, *given)
+        return (*self.device.taints, *rule_taints)
 
     def attribute(self, qualified_name: str) -> DeviceAttribute | None:
         """An attribute by its full name; those of the driver's own domain may stand without it."""
@@ -108,9 +108,11 @@ class OfferedDevice:
             "driver": self.id.driver,
             "allowMultipleAllocations": self.device.allow_multiple_allocations,
             "attributes": self._by_domain(
-                (name, _attribute_value(name, each)) for name, each in self.device.attributes.items()
+                (name, _attribute_value(name, value)) for name, value in self.device.attributes.items()
             ),
-            "capacity": self._by_domain((name, parse(each.value)) for name, each in self.device.capacity.items()),
+            "capacity": self._by_domain(
+                (name, parse(quantity.value)) for name, quantity in self.device.capacity.items()
+            ),
         }
 
     def _by_domain(self, named: Iterable[tuple[str, Value]]) -> _ByDomain:
@@ -166,11 +168,11 @@ class Inventory:
         self._by_pool: dict[PoolID, list[int]] = {}
         self._on_node: dict[str, list[int]] = {}
         self._shared: list[tuple[int, Mask]] = []
-        for number, each in enumerate(slices):
-            self._by_pool.setdefault(_pool_id(each), []).append(number)
-            if each.spec.node_name:
-                self._on_node.setdefault(each.spec.node_name, []).append(number)
-            elif (reached := self._reached(each)) is not None:
+        for number, resource_slice in enumerate(slices):
+            self._by_pool.setdefault(_pool_id(resource_slice), []).append(number)
+            if resource_slice.spec.node_name:
+                self._on_node.setdefault(resource_slice.spec.node_name, []).append(number)
+            elif (reached := self._reached(resource_slice)) is not None:
                 self._shared.append((number, reached))
         self._devices: dict[int, tuple[OfferedDevice, ...]] = {}
         self._pools: dict[tuple[int, ...], Pool | None] = {}
@@ -236,12 +238,12 @@ class Inventory:
         pool_id = specs[0].driver, specs[0].pool.name
         generation = max(spec.pool.generation for spec in specs)
         current = [number for number in numbers if self._slices[number].spec.pool.generation == generation]
-        wanted = self._slices[current[0]].spec.pool.resource_slice_count
-        if len(current) != wanted:
+        expected = self._slices[current[0]].spec.pool.resource_slice_count
+        if len(current) != expected:
             generations = [self._slices[number].spec.pool.generation for number in self._by_pool[pool_id]]
             if max(generations) > generation:
                 return None
-            if generations.count(generation) != wanted:
+            if generations.count(generation) != expected:
                 return Pool(pool_id, is_incomplete=True)
         current.sort(key=lambda number: self._slices[number].metadata.name)
         devices = [device for number in current for device in self._offered(number)]
@@ -254,7 +256,9 @@ class Inventory:
             part = self._slices[number]
             driver, pool = _pool_id(part)
             self._devices[number] = tuple(
-                OfferedDevice(each := DeviceID(driver, pool, device.name), device, part, self._rules_for(each))
+                OfferedDevice(
+                    device_id := DeviceID(driver, pool, device.name), device, part, self._rules_for(device_id)
+                )
                 for device in part.spec.devices
             )
         return self._devices[number]
@@ -267,8 +271,8 @@ class Inventory:
 def _selects(selector: DeviceTaintSelector | None, device: DeviceID) -> bool:
     if selector is None:
         return True
-    wanted = (selector.driver, selector.pool, selector.device)
-    return all(name is None or name == own for name, own in zip(wanted, device, strict=True))
+    selected = (selector.driver, selector.pool, selector.device)
+    return all(name is None or name == own for name, own in zip(selected, device, strict=True))
 
 
 def _pool_id(offered: ResourceSlice) -> PoolID:
@@ -295,10 +299,10 @@ class Facts:
     @classmethod
     def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, object]) -> Facts:
         """The same for everyone who asks about these nodes; ``memo`` keeps it."""
-        known = memo.get(_MEMO)
-        if not isinstance(known, Facts):
-            known = memo[_MEMO] = cls(objects, nodes)
-        return known
+        facts = memo.get(_MEMO)
+        if not isinstance(facts, Facts):
+            facts = memo[_MEMO] = cls(objects, nodes)
+        return facts
 
     @cached_property
     def classes(self) -> Mapping[str, DeviceClass]:

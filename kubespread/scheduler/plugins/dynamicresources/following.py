@@ -42,13 +42,13 @@ def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
     """Who has which devices in ``cluster``; not to be moved, only its copies are."""
     users = cluster.claim_users
     unknown = list(users.unknown(rules))
-    known = users if not unknown else unknown[-1].before
-    remembered = known.recall(rules) if known is not None else None
+    base = users if not unknown else unknown[-1].before
+    remembered = base.recall(rules) if base is not None else None
     ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster))
     if unknown:
         ledger = ledger.copy()
-        for each in reversed(unknown):
-            _replay(each, ledger, rules)
+        for step in reversed(unknown):
+            _replay(step, ledger, rules)
         users.remember(rules, ledger)
     return ledger
 
@@ -115,10 +115,10 @@ def written_back(
     if cluster.claim_users.before is None:
         return objects, tuple(pods)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
-    told = tuple(_with_statuses(pod, ledger) for pod in pods)
-    claims = [_as_it_is(claim, ledger, told) for claim in objects.of(ResourceClaim)]
-    made = [_object(holder, claim) for holder, each in ledger.made.items() for claim in each]
-    return objects.with_all(ResourceClaim, (*claims, *made)), told
+    updated = tuple(_with_statuses(pod, ledger) for pod in pods)
+    claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(ResourceClaim)]
+    made = [_object(holder, claim) for holder, claims_made in ledger.made.items() for claim in claims_made]
+    return objects.with_all(ResourceClaim, (*claims, *made)), updated
 
 
 def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:

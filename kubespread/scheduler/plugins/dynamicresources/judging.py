@@ -162,7 +162,7 @@ class Judge:
         if allocated is None:
             return Outcome(_INVALID_POOLS if any(pool.is_invalid for pool in pools) else NOT_ENOUGH)
         score = sum(
-            claim.score({device.wanted.full_name for device in devices})
+            claim.score({device.request.full_name for device in devices})
             for claim, devices in zip(claims, allocated, strict=True)
         )
         return Outcome(allocated=allocated, score=score + self._score_of_allocated)
@@ -172,11 +172,11 @@ def allocation_result(devices: Sequence[Allocated], node: str) -> AllocationResu
     """What a claim's status says once it is allocated for a pod on ``node``."""
     results = [
         DeviceRequestAllocationResult(
-            request=device.wanted.full_name,
+            request=device.request.full_name,
             driver=device.device.id.driver,
             pool=device.device.id.pool,
             device=device.device.id.device,
-            admin_access=device.wanted.admin_access,
+            admin_access=device.request.admin_access,
         )
         for device in devices
     ]
@@ -186,12 +186,12 @@ def allocation_result(devices: Sequence[Allocated], node: str) -> AllocationResu
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
     """Where devices can be used: on their node, or where all their slices are for; None: everywhere."""
     merged = NodeSelectorTerm()
-    for each in devices:
-        spec, device = each.device.slice.spec, each.device.device
+    for allocated in devices:
+        spec, device = allocated.device.slice.spec, allocated.device.device
         by_device = spec.per_device_node_selection
         if device.binds_to_node or (device.node_name if by_device else spec.node_name):
-            here = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
-            return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[here])])
+            requirement = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
+            return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[requirement])])
         selector = device.node_selector if by_device else spec.node_selector
         for term in selector.node_selector_terms[:1] if selector is not None else ():
             merged.match_fields += _new(term.match_fields, merged.match_fields)
@@ -202,7 +202,11 @@ def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
 
 
 def _new(
-    added: Sequence[NodeSelectorRequirement], known: Sequence[NodeSelectorRequirement]
+    added: Sequence[NodeSelectorRequirement], present: Sequence[NodeSelectorRequirement]
 ) -> list[NodeSelectorRequirement]:
-    there = [(each.key, each.operator, set(each.values)) for each in known]
-    return [each for each in added if (each.key, each.operator, set(each.values)) not in there]
+    existing = [(requirement.key, requirement.operator, set(requirement.values)) for requirement in present]
+    return [
+        requirement
+        for requirement in added
+        if (requirement.key, requirement.operator, set(requirement.values)) not in existing
+    ]

@@ -63,14 +63,14 @@ class Ledger:
         return Ledger(set(self.in_use), dict(self._changed), dict(self._made))
 
     def status(self, key: ClaimKey, claim: ResourceClaim) -> ClaimStatus:
-        known = self._changed.get(key)
-        return known or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
+        changed = self._changed.get(key)
+        return changed or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
 
     def is_only_for(self, pod: Pod, key: ClaimKey, claim: ResourceClaim) -> bool:
         """Whether nobody uses a claim, or this pod alone."""
         consumers = self.status(key, claim).consumers
         return consumers == 0 or (
-            consumers == 1 and any(each.uid == pod.metadata.uid for each in claim.status.reserved_for)
+            consumers == 1 and any(consumer.uid == pod.metadata.uid for consumer in claim.status.reserved_for)
         )
 
     def reserve(self, key: ClaimKey, claim: ResourceClaim, allocation: AllocationResult | None) -> None:

@@ -84,11 +84,11 @@ def not_evaluated(facts: Facts, claims: PodClaims) -> Iterator[str]:
         selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
     ]
     for expression, what in _unsupported(
-        [*selectors, *(selector for asked in requests for selector in asked.selectors)]
+        [*selectors, *(selector for request in requests for selector in request.selectors)]
     ):
         yield f"DynamicResources: the selector {expression} uses {what}; it is taken to select every device"
     yield from _unmodelled_devices(facts)
-    if any(asked.capacity is not None for asked in requests):
+    if any(request.capacity is not None for request in requests):
         yield "DynamicResources: how much of a device's capacity a request consumes"
 
 
@@ -109,7 +109,7 @@ def _unsupported(selectors: Iterable[DeviceSelector]) -> Iterator[tuple[str, str
 
 
 def _unmodelled_devices(facts: Facts) -> Iterator[str]:
-    devices = [device for each in facts.objects.of(ResourceSlice) for device in each.spec.devices]
+    devices = [device for resource_slice in facts.objects.of(ResourceSlice) for device in resource_slice.spec.devices]
     if any(device.consumes_counters for device in devices):
         yield "DynamicResources: counters that partitions of a device share; each is taken to be a device of its own"
     if any(device.allow_multiple_allocations for device in devices):

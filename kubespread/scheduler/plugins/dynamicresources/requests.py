@@ -31,7 +31,7 @@ class AllocationError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestToAllocate:
     """A request, or one of its alternatives."""
 
     claim: str
@@ -80,7 +80,7 @@ class ClaimToAllocate:
 
     name: str
     """``namespace/name``."""
-    requests: tuple[tuple[Wanted, ...], ...]
+    requests: tuple[tuple[RequestToAllocate, ...], ...]
     """Per request its alternatives, or the request itself."""
     constraints: Sequence[DeviceConstraint] = field(default_factory=list)
 
@@ -89,8 +89,8 @@ class ClaimToAllocate:
         return sum(
             MAX_ALTERNATIVES - rank
             for alternatives in self.requests
-            for rank, wanted in enumerate(alternatives)
-            if wanted.alternative and wanted.full_name in chosen
+            for rank, request in enumerate(alternatives)
+            if request.alternative and request.full_name in chosen
         )
 
 
@@ -100,33 +100,35 @@ def claim_to_allocate(name: str, spec: ResourceClaimSpec, classes: Mapping[str, 
     return ClaimToAllocate(name, requests, spec.devices.constraints)
 
 
-def _alternatives(claim: str, request: DeviceRequest, classes: Mapping[str, DeviceClass]) -> tuple[Wanted, ...]:
+def _alternatives(
+    claim: str, request: DeviceRequest, classes: Mapping[str, DeviceClass]
+) -> tuple[RequestToAllocate, ...]:
     if request.exactly is not None:
-        return (_wanted(claim, request.name, request.exactly, classes),)
-    return tuple(_wanted(claim, request.name, each, classes) for each in request.first_available)
+        return (_request(claim, request.name, request.exactly, classes),)
+    return tuple(_request(claim, request.name, subrequest, classes) for subrequest in request.first_available)
 
 
-def _wanted(
-    claim: str, request: str, asked: ExactDeviceRequest | DeviceSubRequest, classes: Mapping[str, DeviceClass]
-) -> Wanted:
-    device_class = classes.get(asked.device_class_name)
+def _request(
+    claim: str, request: str, device_request: ExactDeviceRequest | DeviceSubRequest, classes: Mapping[str, DeviceClass]
+) -> RequestToAllocate:
+    device_class = classes.get(device_request.device_class_name)
     owners = (
-        (f"class {asked.device_class_name}", device_class.spec.selectors if device_class is not None else []),
-        (f"claim {claim}", asked.selectors),
+        (f"class {device_request.device_class_name}", device_class.spec.selectors if device_class is not None else []),
+        (f"claim {claim}", device_request.selectors),
     )
-    return Wanted(
+    return RequestToAllocate(
         claim=claim,
         request=request,
-        alternative=asked.name if isinstance(asked, DeviceSubRequest) else "",
-        mode=asked.allocation_mode or EXACT_COUNT,
-        count=asked.count or 1,
+        alternative=device_request.name if isinstance(device_request, DeviceSubRequest) else "",
+        mode=device_request.allocation_mode or EXACT_COUNT,
+        count=device_request.count or 1,
         selectors=tuple(
             (selector.cel.expression, f"{owner}: selector #{position}")
             for owner, selectors in owners
             for position, selector in enumerate(selectors)
             if selector.cel is not None
         ),
-        tolerations=asked.tolerations,
-        admin_access=bool(asked.admin_access) and not isinstance(asked, DeviceSubRequest),
-        names_admin_access=asked.admin_access is not None and not isinstance(asked, DeviceSubRequest),
+        tolerations=device_request.tolerations,
+        admin_access=bool(device_request.admin_access) and not isinstance(device_request, DeviceSubRequest),
+        names_admin_access=device_request.admin_access is not None and not isinstance(device_request, DeviceSubRequest),
     )

@@ -32,7 +32,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Fact
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import ALL, AllocationError, Wanted
+from kubespread.scheduler.plugins.dynamicresources.requests import ALL, AllocationError, RequestToAllocate
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
@@ -50,7 +50,7 @@ class DynamicResourcesState(Counted):
         size = len(cluster)
         self._outdated: Mask = everywhere(cluster.nodes)
         self._table: dict[Status, int] = {}
-        self._which = np.zeros(size, dtype=np.int32)
+        self._rows = np.zeros(size, dtype=np.int32)
         self._scores: Counts = np.zeros(size, dtype=np.int64)
 
     @property
@@ -61,20 +61,18 @@ class DynamicResourcesState(Counted):
         for node in np.flatnonzero(self._outdated).tolist():
             outcome = Outcome(self._refused) if self._refused is not None else self._judge.judge(node, self._ledger)
             status = outcome.status
-            self._which[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
+            self._rows[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
             self._scores[node] = outcome.score if self._is_scored else 0
         self._outdated[:] = False
 
     def filter(self, nodes: Positions | None = None) -> Verdicts:
         self._bring_up_to_date()
-        return Verdicts(self._which.copy(), tuple(self._table)).at(nodes)
+        return Verdicts(self._rows.copy(), tuple(self._table)).for_nodes(nodes)
 
     @property
     def may_fail(self) -> bool:
         self._bring_up_to_date()
-        return any(
-            status.code is Code.ERROR and bool((self._which == which).any()) for status, which in self._table.items()
-        )
+        return any(status.code is Code.ERROR and bool((self._rows == row).any()) for status, row in self._table.items())
 
     def score(self, feasible: Mask) -> Counts:
         self._bring_up_to_date()
@@ -91,9 +89,9 @@ class DynamicResourcesState(Counted):
         Filter found out of reach of some node, and it was asked about ``filtered`` ones only.
         """
         self._bring_up_to_date()
-        which = self._table.get(NOT_AVAILABLE)
+        row = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()
-        for node in np.flatnonzero(filtered & (self._which == which)).tolist() if which is not None else ():
+        for node in np.flatnonzero(filtered & (self._rows == row)).tolist() if row is not None else ():
             elsewhere.update(self._judge.elsewhere(node))
         return any(
             claim.claim is not None
@@ -151,7 +149,7 @@ class DynamicResourcesState(Counted):
     def fork(self) -> DynamicResourcesState:
         fork: DynamicResourcesState = object.__new__(type(self))
         fork.__dict__.update(self.__dict__)
-        fork._outdated, fork._which, fork._scores = self._outdated.copy(), self._which.copy(), self._scores.copy()
+        fork._outdated, fork._rows, fork._scores = self._outdated.copy(), self._rows.copy(), self._scores.copy()
         fork._table = dict(self._table)
         return fork
 
@@ -181,24 +179,26 @@ def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[DeviceDetail
     ]
     for claim in judge.to_allocate_on(node):
         for alternatives in claim.requests:
-            found = [_shortage(judge, wanted, devices, ledger) for wanted in alternatives]
-            if all(found):
-                yield from (each for each in found if each is not None)
+            details = [_shortage(judge, request, devices, ledger) for request in alternatives]
+            if all(details):
+                yield from (detail for detail in details if detail is not None)
 
 
-def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger: Ledger) -> DeviceDetail | None:
+def _shortage(
+    judge: Judge, request: RequestToAllocate, devices: list[OfferedDevice], ledger: Ledger
+) -> DeviceDetail | None:
     try:
-        selected = [device for device in devices if wanted.selects(device)]
+        selected = [device for device in devices if request.selects(device)]
     except AllocationError:
         return None
-    free = [device for device in selected if wanted.admin_access or device.id not in ledger.in_use]
-    usable = [device for device in free if not keeps_away(device.taints(judge.rules), wanted.tolerations)]
-    requested = max(1, len(selected)) if wanted.mode == ALL else wanted.count
+    free = [device for device in selected if request.admin_access or device.id not in ledger.in_use]
+    usable = [device for device in free if not keeps_away(device.taints(judge.rules), request.tolerations)]
+    requested = max(1, len(selected)) if request.mode == ALL else request.count
     if len(usable) >= requested:
         return None
     return DeviceDetail(
-        claim=wanted.claim,
-        request=wanted.full_name,
+        claim=request.claim,
+        request=request.full_name,
         requested=requested,
         usable=len(usable),
         tainted=len(free) - len(usable),

@@ -29,8 +29,10 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
     if device_class is None:
         return None
     key = "device totals", device_class.metadata.name
-    known = held.cluster.memo.get(key)
-    offered = known if isinstance(known, _Offered) else held.cluster.memo.setdefault(key, _Offered(facts, device_class))
+    cached = held.cluster.memo.get(key)
+    offered = (
+        cached if isinstance(cached, _Offered) else held.cluster.memo.setdefault(key, _Offered(facts, device_class))
+    )
     assert isinstance(offered, _Offered)
     more = sum(by * kind.requests[0].get(resource, 0) for kind, by in held.more)
     used = offered.in_use(ledger_of(held.cluster, rules).in_use)

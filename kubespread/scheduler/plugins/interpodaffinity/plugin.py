@@ -91,7 +91,7 @@ class InterPodAffinity(Plugin):
             own = []
         if any(term.namespace_selector.requirements for term in own):
             yield from cluster.objects.gap(Namespace, "the pod's namespaceSelectors see no labels")
-        kinds = (cluster.kinds[each] for each in cluster.kinds.with_terms if each in cluster.running.nodes_of_kind)
+        kinds = (cluster.kinds[kind] for kind in cluster.kinds.with_terms if kind in cluster.running.nodes_of_kind)
         theirs = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
         if any(_may_mean(term, pod) for term in theirs):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
@@ -218,14 +218,14 @@ class InterPodAffinityState(Counted):
         terms, unwanted = self._terms, self._counts[_UNWANTED]
         if not (terms.required or terms.required_anti) and unwanted.is_empty:
             return None
-        which = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
+        rows = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
         for key in unwanted.keys:
-            which[unwanted[key].around(nodes) > 0] = 3
+            rows[unwanted[key].around(nodes) > 0] = 3
         for position, term in enumerate(terms.required_anti):
-            which[self._counts[_FIRST_AWAY + position][term.topology_key].around(nodes) > 0] = 2
+            rows[self._counts[_FIRST_AWAY + position][term.topology_key].around(nodes) > 0] = 2
         if terms.required:
-            which[~self._near_enough(nodes)] = 1
-        return Verdicts(which, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
+            rows[~self._near_enough(nodes)] = 1
+        return Verdicts(rows, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
 
     def _near_enough(self, nodes: Positions | None) -> Mask:
         """Every required term is met in the node's domain.
@@ -251,10 +251,10 @@ class InterPodAffinityState(Counted):
             (2, self._meets_unwanted(cluster, nodes)),
             (3, self._is_unwanted(cluster, nodes)),
         )
-        which = judged.which.tolist()
+        rows = judged.rows.tolist()
         return by_place(
             len(nodes),
-            ((place, cause) for reason, causes in by_reason for place, cause in causes if which[place] == reason),
+            ((place, cause) for reason, causes in by_reason for place, cause in causes if rows[place] == reason),
         )
 
     def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, PodAffinityDetail]]:
@@ -341,7 +341,7 @@ _REASONS = [status.reasons[0] for status in (AFFINITY, ANTI_AFFINITY, EXISTING_A
 SPECIFICATION = Specification(
     name=InterPodAffinity.name,
     points=JUDGES | RANKS,
-    make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.given)),
+    make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.args)),
     args=InterPodAffinityArgs,
     weight=2,
     weight_before_multi_point=1,

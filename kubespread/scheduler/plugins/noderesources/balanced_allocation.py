@@ -56,7 +56,7 @@ class NodeResourcesBalancedAllocation(Plugin):
         if self.skips_best_effort and not any(requested.get(resource.name, 0) for resource in self.resources):
             return SKIP
         backed = self._backed(cluster, pod)
-        devices = self.devices if backed and not any(each.spec.selectors for each in backed) else None
+        devices = self.devices if backed and not any(claim.spec.selectors for claim in backed) else None
         return NodeResourcesBalancedAllocationState(self, requested, devices)
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
@@ -137,7 +137,7 @@ SPECIFICATION = Specification(
     name=NodeResourcesBalancedAllocation.name,
     points=RANKS,
     make=lambda setting: NodeResourcesBalancedAllocation(
-        read_as(NodeResourcesBalancedAllocationArgs, setting.given).weighted_resources,
+        read_as(NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
         scores_improvement=setting.version.since(36),
         skips_best_effort=setting.version.since(33),
         devices=Rules.of(setting.version) if setting.version.has("DRAExtendedResource") else None,

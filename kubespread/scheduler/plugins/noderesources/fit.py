@@ -160,21 +160,21 @@ def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts
     short = np.zeros(len(unresolvable), dtype=np.bool_)
     for _, nodes in shortages:
         short |= nodes
-    which = np.zeros(len(unresolvable), dtype=np.int32)
+    entry_of = np.zeros(len(unresolvable), dtype=np.int32)
     table: list[Status] = []
     failing = np.flatnonzero(short)
     if len(failing):
         rows = np.stack([*(nodes[failing] for _, nodes in shortages), unresolvable[failing]], axis=1)
         distinct, row_of = np.unique(rows, axis=0, return_inverse=True)
-        which[failing] = row_of.reshape(-1) + 1
+        entry_of[failing] = row_of.reshape(-1) + 1
         for row in distinct:
             reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
             table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
-    return Verdicts(which, tuple(table))
+    return Verdicts(entry_of, tuple(table))
 
 
 def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
-    args, version = read_as(NodeResourcesFitArgs, setting.given), setting.version
+    args, version = read_as(NodeResourcesFitArgs, setting.args), setting.version
     return NodeResourcesFit(
         args.scoring,
         frozenset(args.ignored_resources),

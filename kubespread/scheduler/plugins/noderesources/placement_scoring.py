@@ -27,12 +27,12 @@ def allocation_of_domains(
     ``requested`` is what the group's pods ask for in each domain, by resource, counted as scores count it. A named
     resource that they do not ask for has no say.
     """
-    size, there = len(column.values), column.present
+    size, has_domain = len(column.values), column.present
     held = Holdings(cluster)
 
     def of_domains(amounts: Counts) -> Counts:
         total = np.zeros(size, dtype=np.int64)
-        np.add.at(total, column.codes[there], amounts[there])
+        np.add.at(total, column.codes[has_domain], amounts[has_domain])
         return total
 
     shares = []

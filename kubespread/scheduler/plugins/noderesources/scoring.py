@@ -101,7 +101,7 @@ def shares(
     With ``devices``, the rules by which they are allocated, a node that has none of a resource itself has the devices
     of the DeviceClass that backs it.
     """
-    found = []
+    rows = []
     for resource in configured:
         amount = requested.get(resource.name, 0)
         if amount == 0 and is_scalar(resource.name):
@@ -112,8 +112,8 @@ def shares(
             has_devices = (allocatable == 0) & (totals[0] > 0)
             allocatable = np.where(has_devices, totals[0], allocatable)
             occupied = np.where(has_devices, totals[1], occupied)
-        found.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrapped(amount))))
-    return found
+        rows.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrapped(amount))))
+    return rows
 
 
 def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
@@ -181,8 +181,8 @@ def on_the_line(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
     """
     points = [(point.utilization, point.score * 100 // MAX_SHAPE_SCORE) for point in shape]
     score = np.full(len(utilization), points[-1][1], dtype=np.int64)
-    for (left, low), (right, high) in reversed(list(zip(points, points[1:], strict=False))):
-        between = low + divide((high - low) * (utilization - left), right - left)
+    for (start, low), (right, high) in reversed(list(zip(points, points[1:], strict=False))):
+        between = low + divide((high - low) * (utilization - start), right - start)
         score = np.where(utilization <= right, between, score)
     return np.where(utilization <= points[0][0], points[0][1], score)
 
@@ -222,8 +222,8 @@ class NodeResourcesFitArgs(Args):
             return Scoring()
         ratio = strategy.requested_to_capacity_ratio
         shape = tuple(ShapePoint(point.utilization, point.score) for point in ratio.shape) if ratio is not None else ()
-        known = next(name for name in STRATEGIES if name == strategy.type)
-        return Scoring(known, _weighted(strategy.resources), shape)
+        strategy_type = next(name for name in STRATEGIES if name == strategy.type)
+        return Scoring(strategy_type, _weighted(strategy.resources), shape)
 
     def building_faults(self, version: KubeVersion) -> Iterator[FieldFault]:
         for position, name in enumerate(self.ignored_resources):

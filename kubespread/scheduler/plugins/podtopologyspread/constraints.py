@@ -83,12 +83,12 @@ class PodTopologySpreadArgs(Args):
             yield invalid(f"{path}.defaultingType", defaulting_type, "when .defaultConstraints are not empty")
         seen: set[tuple[str, str]] = set()
         for position, constraint in enumerate(self.default_constraints):
-            here = f"{path}.defaultConstraints[{position}]"
-            yield from _constraint_faults(constraint, here)
+            field = f"{path}.defaultConstraints[{position}]"
+            yield from _constraint_faults(constraint, field)
             pair = (constraint.topology_key, constraint.when_unsatisfiable)
             if pair in seen:
                 # The later of the two is reported here, the earlier one in a pod.
-                yield duplicate(here, f"{{{pair[0]}, {pair[1]}}}")
+                yield duplicate(field, f"{{{pair[0]}, {pair[1]}}}")
             seen.add(pair)
 
 
@@ -143,7 +143,9 @@ class PodConstraints:
     def of(self, when_unsatisfiable: str) -> list[int]:
         """Positions of the hard or the soft group."""
         return [
-            at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable
+            position
+            for position, constraint in enumerate(self.constraints)
+            if constraint.when_unsatisfiable == when_unsatisfiable
         ]
 
 
@@ -189,9 +191,9 @@ def _effective_selector(
     The API server has merged the keys into the selector already; the scheduler repeats them, which changes nothing.
     """
     selector = from_label_selector(label_selector)
-    known = set(selector.requirements)
+    own = set(selector.requirements)
     requirements = (Requirement(key, "In", (labels[key],)) for key in keys if key in labels)
-    return selector.and_also(*(requirement for requirement in requirements if requirement not in known))
+    return selector.and_also(*(requirement for requirement in requirements if requirement not in own))
 
 
 def _constraint(constraint: TopologySpreadConstraint, selector: Selector, pod: Pod, source: Source) -> Constraint:
@@ -216,18 +218,22 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     namespace, labels = pod.metadata.namespace, pod.metadata.labels
     merged: dict[str, str] = {}
     for service in objects.of(Service):
-        wanted = service.spec.selector
-        if service.metadata.namespace == namespace and wanted is not None and wanted.items() <= labels.items():
-            merged |= wanted
+        service_labels = service.spec.selector
+        if (
+            service.metadata.namespace == namespace
+            and service_labels is not None
+            and service_labels.items() <= labels.items()
+        ):
+            merged |= service_labels
     owner = controller_of(pod)
-    found = find_controller(owner, namespace, objects) if owner is not None else None
-    if isinstance(found, ReplicationController):
-        return from_map(merged | (found.spec.selector or {}))
+    owning = find_controller(owner, namespace, objects) if owner is not None else None
+    if isinstance(owning, ReplicationController):
+        return from_map(merged | (owning.spec.selector or {}))
     selector = from_map(merged)
-    if found is None or found.spec.selector is None:
+    if owning is None or owning.spec.selector is None:
         return selector
     try:
-        return selector.and_also(*from_label_selector(found.spec.selector).requirements)
+        return selector.and_also(*from_label_selector(owning.spec.selector).requirements)
     except SelectorError:
         # The scheduler skips an owner whose selector it cannot parse.
         return selector

@@ -140,6 +140,6 @@ def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Posi
         size = len(constraints[0].column.codes) if nodes is None else len(nodes)
         return Verdicts(np.zeros(size, dtype=np.int32), table)
     first, *others = (counted.judged(nodes) for counted in constraints)
-    for which in others:
-        first = np.where(first, first, which)
+    for row in others:
+        first = np.where(first, first, row)
     return Verdicts(first, table)

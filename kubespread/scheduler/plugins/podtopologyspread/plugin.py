@@ -91,12 +91,14 @@ class PodTopologySpread(Plugin):
 
     def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
         """Parsed once for a pod that is asked about again and again."""
-        told, objects = cluster.kinds.told_of(pod), cluster.objects
-        known = told.get(PodConstraints)
-        if known is None or known[0] is not self or known[1] is not objects:
-            found = pod_constraints(pod, self.defaults, objects, empty_selector_counts=self.rules.empty_selector_counts)
-            known = told[PodConstraints] = (self, objects, found)
-        constraints: PodConstraints = known[2]
+        memo, objects = cluster.kinds.memo_of(pod), cluster.objects
+        cached = memo.get(PodConstraints)
+        if cached is None or cached[0] is not self or cached[1] is not objects:
+            parsed = pod_constraints(
+                pod, self.defaults, objects, empty_selector_counts=self.rules.empty_selector_counts
+            )
+            cached = memo[PodConstraints] = (self, objects, parsed)
+        constraints: PodConstraints = cached[2]
         return constraints
 
 
@@ -107,8 +109,8 @@ class SpreadState(Counted):
         self.declared = declared
         self._rules = rules
         inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
-        hard = [declared.constraints[at] for at in declared.of(DO_NOT_SCHEDULE)]
-        soft = [declared.constraints[at] for at in declared.of(SCHEDULE_ANYWAY)]
+        hard = [declared.constraints[position] for position in declared.of(DO_NOT_SCHEDULE)]
+        soft = [declared.constraints[position] for position in declared.of(SCHEDULE_ANYWAY)]
         self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)
         """The DoNotSchedule constraints in declared order."""
         self.soft = SoftConstraints(cluster, pod, soft, inclusion, strict=declared.strict) if soft else None
@@ -164,7 +166,7 @@ def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
         compares_tolerations=version.has(COMPARISON_GATE),
         derives_selectors_otherwise=not version.since(22),
     )
-    return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.given).defaults(version), rules)
+    return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.args).defaults(version), rules)
 
 
 SPECIFICATION = Specification(

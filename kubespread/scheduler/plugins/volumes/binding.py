@@ -187,8 +187,8 @@ class VolumeBindingState(Fixed):
             )
             if failing.any():
                 status = Status(Code.ERROR, (f'running "VolumeBinding" filter plugin: {fault}',))
-                which = np.where(failing, len(verdicts.table) + 1, verdicts.which).astype(np.int32)
-                return Verdicts(which, (*verdicts.table, status))
+                rows = np.where(failing, len(verdicts.table) + 1, verdicts.rows).astype(np.int32)
+                return Verdicts(rows, (*verdicts.table, status))
         return verdicts
 
     @cached_property
@@ -210,9 +210,9 @@ class VolumeBindingState(Fixed):
     def _problems_of_waiting(self) -> Iterator[_Problem]:
         """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
         open_nodes = everywhere(self.cluster.nodes)
-        for claim, there in self._selected:
-            yield _Problem(BIND_CONFLICT, claim, ~there)
-            open_nodes = open_nodes & there
+        for claim, nodes in self._selected:
+            yield _Problem(BIND_CONFLICT, claim, ~nodes)
+            open_nodes = open_nodes & nodes
         for claim, needed in self._waiting[1]:
             provisioned, enough = provisionable(self.cluster, claim)
             unprovisioned = open_nodes & needed & ~provisioned
@@ -243,9 +243,9 @@ class VolumeBindingState(Fixed):
                         name, bound_to, unmet.term, unmet.requirement.key, unmet.requirement.operator,
                         unmet.requirement.values, unmet.actual,
                     )
-                    for unmet in each
+                    for unmet in unmet_list
                 )
-                for each in unmet_on(self.cluster, volume, nodes)
+                for unmet_list in unmet_on(self.cluster, volume, nodes)
             ]  # fmt: skip
         cause: Cause
         if problem.reason == VOLUME_MISSING:
@@ -272,10 +272,10 @@ class VolumeBindingState(Fixed):
         for claim in self.waiting:
             selected = claim.metadata.annotations.get(SELECTED_NODE)
             if selected is not None:
-                there = nowhere(self.cluster.nodes)
+                selected_node = nowhere(self.cluster.nodes)
                 if selected in self.cluster.nodes.index:
-                    there[self.cluster.nodes.index[selected]] = True
-                selections.append((claim, there))
+                    selected_node[self.cluster.nodes.index[selected]] = True
+                selections.append((claim, selected_node))
         return selections
 
     def binding(self, node: int) -> StorageChange | None:
@@ -326,7 +326,7 @@ class VolumeBindingArgs(Args):
 def _volume_binding(setting: Setting) -> VolumeBinding:
     if not setting.version.has("StorageCapacityScoring"):
         return VolumeBinding()
-    shape = read_as(VolumeBindingArgs, setting.given).shape
+    shape = read_as(VolumeBindingArgs, setting.args).shape
     return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
 
 
@@ -375,10 +375,10 @@ class StorageUse:
     @property
     def anything(self) -> Mask:
         """Nodes on which something is used."""
-        found = nowhere(self._cluster.nodes)
+        mask = nowhere(self._cluster.nodes)
         for nodes in self._used.values():
-            found |= nodes
-        return found
+            mask |= nodes
+        return mask
 
     def scores(self, shape: Sequence[ShapePoint]) -> Counts:
         """The mean over the classes that a node uses of where its use is on the line, rounded half away from zero; 0

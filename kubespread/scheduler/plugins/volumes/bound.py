@@ -95,8 +95,10 @@ def _same_topology(cluster: Cluster, node: int, driver: str) -> VolumeNodeAffini
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
     if not values:
         return None
-    here = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
-    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=here)]))
+    expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
+    return VolumeNodeAffinity(
+        required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=expressions)])
+    )
 
 
 def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
@@ -112,7 +114,7 @@ def _less(
     """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
     labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
     size = requested_storage(claim).value
-    left = {}
+    changed = {}
     for place, reported in enumerate(cluster.storage.capacities):
         report = before.get(place, reported)
         if report.storage_class_name != name or report.node_topology is None or report.capacity is None:
@@ -120,9 +122,9 @@ def _less(
         if from_label_selector(report.node_topology).matches(labels):
             rest = max(0, parse(report.capacity).value - size)
             most = report.maximum_volume_size
-            left[place] = replace(
+            changed[place] = replace(
                 report,
                 capacity=rest,
                 maximum_volume_size=most if most is None or parse(most).value <= rest else rest,
             )
-    return left
+    return changed

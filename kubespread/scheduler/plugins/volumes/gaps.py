@@ -66,21 +66,21 @@ def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
     for claim in claims:
         if claim is None or claim.spec.volume_name or not cluster.storage.is_delayed(claim):
             continue
-        name, found = f"{claim.metadata.namespace}/{claim.metadata.name}", offers(cluster, claim)
+        name, offered = f"{claim.metadata.namespace}/{claim.metadata.name}", offers(cluster, claim)
         if (
-            len({offer.capacity for offer, _ in found}) > 1
-            and (np.sum([nodes for _, nodes in found], axis=0) > 1).any()
+            len({offer.capacity for offer, _ in offered}) > 1
+            and (np.sum([nodes for _, nodes in offered], axis=0) > 1).any()
         ):
             yield (
                 f"VolumeBinding: several CSIStorageCapacity objects of one node have room for claim {name}; "
                 "kube-scheduler scores by one of them at random, here by the first"
             )
-        if found and claim.spec.storage_class_name is None:
+        if offered and claim.spec.storage_class_name is None:
             yield (
                 f"VolumeBinding: kube-scheduler crashes while it scores claim {name}, whose class is only in an "
                 "annotation; it is scored as if the class were in spec.storageClassName"
             )
-        if any(offer.capacity is None for offer, _ in found):
+        if any(offer.capacity is None for offer, _ in offered):
             yield (
                 f"VolumeBinding: kube-scheduler crashes while it scores claim {name} where a CSIStorageCapacity has a "
                 "maximumVolumeSize and no capacity; here that is a capacity of 0"

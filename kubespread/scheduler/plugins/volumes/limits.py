@@ -81,7 +81,7 @@ class NodeVolumeLimits(Plugin):
         def lacks(driver: str, csi_node: CSINode | None) -> bool:
             if csi_node is None:
                 return driver in plain
-            return all(each.name != driver for each in csi_node.spec.drivers)
+            return all(entry.name != driver for entry in csi_node.spec.drivers)
 
         return [
             (driver, np.array([lacks(driver, csi_node) for csi_node in csi_nodes], dtype=np.bool_))
@@ -111,16 +111,16 @@ class NodeVolumeLimitsState(OnNode):
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
             return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
-        which = np.zeros(len(held), dtype=np.int32)
+        rows = np.zeros(len(held), dtype=np.int32)
         limits = held.cluster.storage.attach_limits
         for place, node in self._suspects(held):
-            which[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
+            rows[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
         table = [EXCEEDED]
         # A driver that is not there is found out before anything is counted.
         for driver, nodes in reversed(self.lacking):
             table.append(Status(Code.UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",)))
-            which[held.pick(nodes)] = len(table)
-        return self._with_errors(held, Verdicts(which, tuple(table)))
+            rows[held.pick(nodes)] = len(table)
+        return self._with_errors(held, Verdicts(rows, tuple(table)))
 
     def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
         """The nodes where the limits would not do if no volume were attached already: place and position."""

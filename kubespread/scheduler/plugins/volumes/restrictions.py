@@ -138,17 +138,17 @@ def _is_exclusive_disk(volume: Volume) -> bool:
     )
 
 
-def _same_disk(asked: Volume, used: Volume) -> bool:
+def _same_disk(volume: Volume, used: Volume) -> bool:
     """One disk twice; some kinds may be shared when both only read."""
-    if asked.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
-        ours, theirs = asked.gce_persistent_disk, used.gce_persistent_disk
+    if volume.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
+        ours, theirs = volume.gce_persistent_disk, used.gce_persistent_disk
         return ours.pd_name == theirs.pd_name and not (ours.read_only and theirs.read_only)
-    if asked.aws_elastic_block_store is not None and used.aws_elastic_block_store is not None:
-        return asked.aws_elastic_block_store.volume_id == used.aws_elastic_block_store.volume_id
-    if asked.iscsi is not None and used.iscsi is not None:
-        return asked.iscsi.iqn == used.iscsi.iqn and not (asked.iscsi.read_only and used.iscsi.read_only)
-    if asked.rbd is not None and used.rbd is not None:
-        mine, other = asked.rbd, used.rbd
+    if volume.aws_elastic_block_store is not None and used.aws_elastic_block_store is not None:
+        return volume.aws_elastic_block_store.volume_id == used.aws_elastic_block_store.volume_id
+    if volume.iscsi is not None and used.iscsi is not None:
+        return volume.iscsi.iqn == used.iscsi.iqn and not (volume.iscsi.read_only and used.iscsi.read_only)
+    if volume.rbd is not None and used.rbd is not None:
+        mine, other = volume.rbd, used.rbd
         same = bool(set(mine.monitors) & set(other.monitors)) and mine.pool == other.pool and mine.image == other.image
         return same and not (mine.read_only and other.read_only)
     return False

@@ -100,16 +100,16 @@ def _failing(error: str) -> Evaluate:
 
 def _element(operand: Evaluate, key: Evaluate) -> Evaluate:
     def look_up(variables: Variables) -> Value:
-        holder, wanted = operand(variables), key(variables)
+        holder, looked_up = operand(variables), key(variables)
         if isinstance(holder, dict):
             try:
-                return holder[map_key(wanted)]
+                return holder[map_key(looked_up)]
             except (KeyError, TypeError):
-                raise EvaluationError(f"no such key: {wanted}") from None
-        if isinstance(holder, list) and type(wanted) is int:
-            if 0 <= wanted < len(holder):
-                return holder[wanted]
-            raise EvaluationError(f"index out of bounds: {wanted}")
+                raise EvaluationError(f"no such key: {looked_up}") from None
+        if isinstance(holder, list) and type(looked_up) is int:
+            if 0 <= looked_up < len(holder):
+                return holder[looked_up]
+            raise EvaluationError(f"index out of bounds: {looked_up}")
         raise EvaluationError(NO_OVERLOAD)
 
     return look_up
@@ -133,7 +133,7 @@ def _call(call: Call, names: frozenset[str]) -> Evaluate:
     table = METHODS if call.target is not None else {**OPERATORS, **FUNCTIONS}
     if call.function not in table:
         raise UnsupportedExpressionError(f"{call.function}()")
-    values = [_compile(each, names) for each in (call.target, *call.arguments) if each is not None]
+    values = [_compile(argument, names) for argument in (call.target, *call.arguments) if argument is not None]
     return _applied(table[call.function], call.function, values, len(call.arguments))
 
 
@@ -179,9 +179,9 @@ def _applied_in_turn(expression: Expression, names: frozenset[str]) -> Evaluate:
 def _settled(sides: Iterable[Evaluate], variables: Iterable[Variables], *, decisive: bool) -> bool:
     """``||`` (True decides) and ``&&`` (False does): one side may decide whatever the others say, errors included."""
     error: EvaluationError | None = None
-    for side, known in zip(sides, variables, strict=False):
+    for side, scope in zip(sides, variables, strict=False):
         try:
-            value = side(known)
+            value = side(scope)
         except EvaluationError as raised:
             error = error or raised
             continue
@@ -229,7 +229,7 @@ def _comprehension(macro: str, target: Evaluate, variable: str, body: Evaluate) 
         return ({**variables, variable: item} for item in items(variables))
 
     def answers(variables: Variables) -> list[Value]:
-        return [body(known) for known in each(variables)]
+        return [body(scope) for scope in each(variables)]
 
     match macro:
         case "all" | "exists":

@@ -87,7 +87,7 @@ def _in(item: Value, holder: Value) -> bool:
     if isinstance(holder, dict):
         return type(item) in (str, int, bool, float) and map_key(item) in holder
     if isinstance(holder, list):
-        return any(equals(item, each) for each in holder)
+        return any(equals(item, member) for member in holder)
     raise EvaluationError(NO_OVERLOAD)
 
 
@@ -157,8 +157,10 @@ def _matches(text: Value, pattern: Value) -> bool:
     try:
         return re2.search(_text(pattern), _text(text), options) is not None
     except re2.error as error:
-        (said,) = error.args
-        raise EvaluationError(f"error parsing regexp: {said.decode() if isinstance(said, bytes) else said}") from error
+        (message,) = error.args
+        raise EvaluationError(
+            f"error parsing regexp: {message.decode() if isinstance(message, bytes) else message}"
+        ) from error
 
 
 def _int(value: Value) -> int:

@@ -101,12 +101,12 @@ def parse(text: str) -> Expression:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    at = 0
-    while at < len(text):
-        match = _TOKENS.match(text, at)
+    position = 0
+    while position < len(text):
+        match = _TOKENS.match(text, position)
         if match is None:
-            raise UnsupportedExpressionError(f"{text[at]!r} at position {at}")
-        at = match.end()
+            raise UnsupportedExpressionError(f"{text[position]!r} at position {position}")
+        position = match.end()
         if match["unsigned"]:
             raise UnsupportedExpressionError("an unsigned number")
         if match["space"] is None:
@@ -128,10 +128,10 @@ class _Parser:
         token = self._tokens[self._at]
         return self._next().text if token.text in signs and token.kind in ("sign", "name") else None
 
-    def expect(self, *wanted: str) -> str:
+    def expect(self, *expected: str) -> str:
         token = self._next()
-        if token.kind not in wanted and token.text not in wanted:
-            raise UnsupportedExpressionError(f"{token.text!r} where {' or '.join(wanted)} is expected")
+        if token.kind not in expected and token.text not in expected:
+            raise UnsupportedExpressionError(f"{token.text!r} where {' or '.join(expected)} is expected")
         return token.text
 
     def expression(self) -> Expression:
@@ -255,7 +255,7 @@ def _unescaped(match: re.Match[str]) -> str:
         if letter not in _ESCAPES:
             raise UnsupportedExpressionError(f"the escape {match[0]}")
         return _ESCAPES[letter]
-    code = int(next(each for each in codes if each is not None), 16)
+    code = int(next(digits for digits in codes if digits is not None), 16)
     if code > 0x10FFFF:
         raise UnsupportedExpressionError(f"the escape {match[0]}")
     return chr(code)
