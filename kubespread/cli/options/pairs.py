@@ -150,7 +150,7 @@ def texts_of(value: Any) -> list[str]:
     """The texts of a parameter that may have none, one or several."""
     if value is None:
         return []
-    return [str(each) for each in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value)]
 
 
 def _is_typed(context: Any, name: str) -> bool:

@@ -200,9 +200,9 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
 def exists(world: World, name: WorkloadName) -> bool:
     """Whether the cluster has such a workload, be it that only its pods tell."""
     workloads = world.workloads
-    known = (workloads.deployments, workloads.daemon_sets)
+    by_name = (workloads.deployments, workloads.daemon_sets)
     return (
         workloads.knows(name)
-        or any(name in each for each in known)
+        or any(name in objects for objects in by_name)
         or any(map(world.book.of, world.owners_below(name)))
     )
