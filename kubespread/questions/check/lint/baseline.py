@@ -44,9 +44,9 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def without_known(findings: Sequence[Finding], baseline: Baseline) -> tuple[list[Finding], int]:
     """The findings that ``baseline`` does not know, and how many of those it knows are gone."""
-    known = {each.fingerprint for each in baseline.findings}
-    left = [finding for finding in findings if finding.fingerprint not in known]
-    return left, len(known - {finding.fingerprint for finding in findings})
+    accepted = {finding.fingerprint for finding in baseline.findings}
+    new = [finding for finding in findings if finding.fingerprint not in accepted]
+    return new, len(accepted - {finding.fingerprint for finding in findings})
 
 
 def baseline_of(findings: Iterable[Finding]) -> Baseline:

@@ -93,6 +93,6 @@ class Case:
         if not subject.pod.spec.topology_spread_constraints:
             return
         written = (subject.template or subject.pod).spec.topology_spread_constraints
-        for position, (each, constraint) in enumerate(zip(written, self.constraints.constraints, strict=True)):
+        for position, (as_written, constraint) in enumerate(zip(written, self.constraints.constraints, strict=True)):
             path = subject.field(f"spec.topologySpreadConstraints[{position}]")
-            yield Declared(position, path, each, constraint)
+            yield Declared(position, path, as_written, constraint)

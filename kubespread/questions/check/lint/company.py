@@ -39,8 +39,8 @@ class Company:
         for requirement in selector.requirements:
             if requirement.operator == "In":
                 return [
-                    each
+                    subject
                     for value in dict.fromkeys(requirement.values)
-                    for each in self._labeled.get((namespace, requirement.key, value), ())
+                    for subject in self._labeled.get((namespace, requirement.key, value), ())
                 ]
         return self._in_namespace.get(namespace, ())

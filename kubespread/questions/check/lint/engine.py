@@ -13,7 +13,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.baseline import fingerprinted
 from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.company import Company
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import AnyRule, ClusterRule, FaultRule, LastRule, Rule
 from kubespread.questions.check.lint.selection import is_silenced
 from kubespread.questions.check.lint.subject import Refused, Subject
@@ -56,9 +56,9 @@ def check(
 ) -> Checked:
     """All findings, in the order of files and of what stands in them."""
     checked, plugins, company = Checked(), dict[int, Framework](), Company(subjects)
-    found: list[Finding] = []
-    for each in refused:
-        _keep(checked, found, _faults(each, rules), each.ignored)
+    findings: list[Finding] = []
+    for part in refused:
+        _keep(checked, findings, _faults(part, rules), part.ignored)
     for number, subject in enumerate(subjects):
         if on_progress is not None:
             on_progress(number)
@@ -68,8 +68,8 @@ def check(
         cluster = surroundings.cluster
         trial = Trial(subject, cluster, made) if cluster is not None else None
         case = Case(subject, company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out)
-        _keep(checked, found, _findings(case, rules), subject.ignored)
-    checked.findings = list(fingerprinted(sorted(found, key=_order)))
+        _keep(checked, findings, _findings(case, rules), subject.ignored)
+    checked.findings = list(fingerprinted(sorted(findings, key=_order)))
     return checked
 
 
@@ -78,50 +78,50 @@ def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str
     return tuple(rule.code for rule in rules if rule.needs_cluster and surroundings.cluster is None)
 
 
-def _keep(checked: Checked, found: list[Finding], findings: Iterable[Finding], silenced: Sequence[str]) -> None:
+def _keep(checked: Checked, kept: list[Finding], findings: Iterable[Finding], silenced: Sequence[str]) -> None:
     for finding in findings:
         if is_silenced(finding.code, silenced):
             checked.ignored += 1
         else:
-            found.append(finding)
+            kept.append(finding)
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     subject = case.subject
-    for rule, found in _found(case, rules):
-        line, column = subject.place(found.field)
+    for rule, finding in _found(case, rules):
+        line, column = subject.place(finding.field)
         yield Finding(
             code=rule.code,
             rule=rule.name,
-            severity=found.severity or rule.severity,
+            severity=finding.severity or rule.severity,
             workload=subject.name,
             file=subject.file,
             line=line,
             column=column,
-            field=found.field,
-            message=found.message,
-            proven=found.proven,
-            remedy=found.remedy,
+            field=finding.field,
+            message=finding.message,
+            proven=finding.proven,
+            remedy=finding.remedy,
         )
 
 
-def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, Found]]:
-    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
+def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
+    before = [(rule, finding) for rule in rules for finding in _asked(rule, case)]
     revived = with_what_shows(
-        [(rule.code, found) for rule, found in asked],
+        [(rule.code, finding) for rule, finding in before],
         case,
-        lambda then: ((rule.code, found) for rule in rules for found in _asked(rule, then)),
+        lambda then: ((rule.code, finding) for rule in rules for finding in _asked(rule, then)),
     )
     together = with_remedies_together(revived, case.trial)
-    told = [(rule, found) for (rule, _), found in zip(asked, together, strict=True)]
-    yield from told
-    reported = [found for rule, found in told if not is_silenced(rule.code, case.subject.ignored)]
+    after = [(rule, finding) for (rule, _), finding in zip(before, together, strict=True)]
+    yield from after
+    reported = [finding for rule, finding in after if not is_silenced(rule.code, case.subject.ignored)]
     for rule in rules:
         if isinstance(rule, LastRule) and case.trial is not None:
-            yield from ((rule, found) for found in rule.check(case, case.trial, reported))
+            yield from ((rule, finding) for finding in rule.check(case, case.trial, reported))
 
 
-def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:
+def _asked(rule: AnyRule, case: Case) -> Iterable[RuleFinding]:
     if isinstance(rule, Rule):
         return rule.check(case)
     if isinstance(rule, ClusterRule) and case.trial is not None:
@@ -161,26 +161,26 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
 
 
-Asking = Callable[[Case], Iterable[tuple[str, Found]]]
+Asking = Callable[[Case], Iterable[tuple[str, RuleFinding]]]
 """What every rule finds in a case, each with the rule's code."""
 
 
-def with_what_shows(found: Sequence[tuple[str, Found]], case: Case, ask: Asking) -> list[Found]:
+def with_what_shows(findings: Sequence[tuple[str, RuleFinding]], case: Case, ask: Asking) -> list[RuleFinding]:
     """The findings of ``case``; those whose remedy revives a constraint say what is found with it."""
-    known = {(code, each.field) for code, each in found}
-    return [_with_following(each, case, ask, known) if each.revives else each for _, each in found]
+    reported = {(code, finding.field) for code, finding in findings}
+    return [_with_following(finding, case, ask, reported) if finding.revives else finding for _, finding in findings]
 
 
-def _with_following(found: Found, case: Case, ask: Asking, known: set[tuple[str, str]]) -> Found:
+def _with_following(finding: RuleFinding, case: Case, ask: Asking, reported: set[tuple[str, str]]) -> RuleFinding:
     subject, trial = case.subject, case.trial
-    if found.mended is None or trial is None:
-        return found
-    change, template = found.mended.change, subject.template
+    if finding.mended is None or trial is None:
+        return finding
+    change, template = finding.mended.change, subject.template
     changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
     then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed), case.ways_out)
-    codes = dict.fromkeys(code for code, each in ask(then) if (code, each.field) not in known)
+    codes = dict.fromkeys(code for code, other in ask(then) if (code, other.field) not in reported)
     if not codes:
-        return found
-    said = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
-    outcome = said if found.remedy.outcome is None else f"{found.remedy.outcome}; {said}"
-    return replace(found, remedy=msgspec.structs.replace(found.remedy, outcome=outcome))
+        return finding
+    following = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
+    outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
+    return replace(finding, remedy=msgspec.structs.replace(finding.remedy, outcome=outcome))

@@ -16,8 +16,8 @@ def matching_of(counted: SoftConstraint) -> Mapping[str, int]:
     """The pods that the constraint counts before the first replica comes, by domains as `own_counts` has them."""
     matching, column = counted.around(), counted.column
     nodes = np.flatnonzero(counted.eligible & column.present)
-    found = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
-    return {value: found[column.index[value]] for value in column.sorted_values if column.index[value] in found}
+    counts = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
+    return {value: counts[column.index[value]] for value in column.sorted_values if column.index[value] in counts}
 
 
 def sums(first: Mapping[str, int], second: Mapping[str, int]) -> Mapping[str, int]:
@@ -29,9 +29,9 @@ def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstrain
     """The replicas in each domain that has nodes the constraint counts, by name."""
     column = counted.column
     codes = set(column.codes[counted.eligible & column.present].tolist())
-    there = [value for value in column.sorted_values if column.index[value] in codes]
-    by_domain = [each.by_domain(counted.constraint.topology_key) for each in placed]
-    return {value: sum(counts[value] for counts in by_domain) for value in there}
+    present = [value for value in column.sorted_values if column.index[value] in codes]
+    by_domain = [placement.by_domain(counted.constraint.topology_key) for placement in placed]
+    return {value: sum(counts[value] for counts in by_domain) for value in present}
 
 
 def skew_of(counts: Mapping[str, int]) -> int:

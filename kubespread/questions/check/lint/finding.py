@@ -9,7 +9,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class RuleFinding:
     field: str
     """The path from the object on, which need not be there: the nearest field above it is where people are sent."""
     message: str

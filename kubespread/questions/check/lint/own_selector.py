@@ -9,7 +9,7 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, outcome, selector_text
 from kubespread.questions.check.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
 from kubespread.questions.check.lint.trial import PodChange, Trial, with_constraint
@@ -55,7 +55,9 @@ def _uncounted(case: Case, declared: Declared) -> str:
     return f"{none}; left to themselves they land {landed}" if landed and placed.count > 1 else none
 
 
-def counting_nothing(case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None) -> Found:
+def counting_nothing(
+    case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None
+) -> RuleFinding:
     """A constraint that counts none of its own pods for this reason: what follows, and what selecting them leads to."""
     selector, trial = own_selector(case), case.trial
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
@@ -70,7 +72,7 @@ def counting_nothing(case: Case, declared: Declared, field: str, why: str, sever
             text=text,
             outcome=None if mended is None else outcome(mended.placed, declared.constraint.topology_key),
         )
-    return Found(
+    return RuleFinding(
         field=field,
         message=f"{why}: {_uncounted(case, declared)}",
         remedy=remedy,

@@ -34,7 +34,7 @@ class Possible:
 
 
 def without_nodes(
-    key: str, pod: Pod, there: frozenset[str], objects: ClusterObjects, nodes: Nodes
+    key: str, pod: Pod, present: frozenset[str], objects: ClusterObjects, nodes: Nodes
 ) -> Mapping[str, Possible]:
     """The values of topology key ``key`` beside those that are ``there``, each as the group makes it that suits best.
 
@@ -44,7 +44,7 @@ def without_nodes(
     possible: dict[str, Possible] = {}
     for group, labels, taints in _groups(key, pod, objects, nodes):
         value = labels.get(key, "")
-        if not value or value in there or (value in possible and possible[value].taint is None):
+        if not value or value in present or (value in possible and possible[value].taint is None):
             continue
         node = Node(
             metadata=ObjectMeta(name=f"{group} in {value}", labels={HOSTNAME: f"{group} in {value}", **labels}),
@@ -69,10 +69,10 @@ def _groups(
         if _may_grow(machines):
             made, annotations = machines.spec.template, machines.metadata.annotations
             zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
-            pairs = (each.partition("=") for each in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if each)
-            told = {name.strip(): value.strip() for name, _, value in pairs}
+            pairs = (pair.partition("=") for pair in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if pair)
+            labels = {name.strip(): value.strip() for name, _, value in pairs}
             name = f"MachineDeployment {machines.metadata.name}"
-            yield name, {**zone, **made.metadata.labels, **told}, _taints(annotations)
+            yield name, {**zone, **made.metadata.labels, **labels}, _taints(annotations)
 
 
 def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
@@ -82,9 +82,9 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
         for requirement in template.spec.requirements
         if requirement.operator == "In" and requirement.values
     }
-    asked = _asked(pod)
+    selected = _asked(pod)
     chosen = {
-        label: next((value for value in values if value in asked.get(label, ())), values[0])
+        label: next((value for value in values if value in selected.get(label, ())), values[0])
         for label, values in allowed.items()
     }
     for value in allowed.get(key, [""]):
@@ -93,14 +93,14 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
 
 def _asked(pod: Pod) -> Mapping[str, Sequence[str]]:
     """The values of labels that the pod's node selector and affinity name: Karpenter makes the node that is asked."""
-    asked = {label: [value] for label, value in pod.spec.node_selector.items()}
+    selected = {label: [value] for label, value in pod.spec.node_selector.items()}
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     for term in required.node_selector_terms if required is not None else ():
         for expression in term.match_expressions:
             if expression.operator == "In":
-                asked.setdefault(expression.key, []).extend(expression.values)
-    return asked
+                selected.setdefault(expression.key, []).extend(expression.values)
+    return selected
 
 
 def _has_room(pool: NodePool, nodes: Nodes) -> bool:

@@ -43,7 +43,7 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     what ``cluster`` has them count.
     """
     # Only its own ReplicaSets are read, and it makes them itself.
-    by_type = {cls: found for cls, found in cluster.objects.by_type.items() if cls not in WORKLOADS}
+    by_type = {cls: objects for cls, objects in cluster.objects.by_type.items() if cls not in WORKLOADS}
     objects = dataclasses.replace(cluster.objects, by_type=by_type)
     world = World(
         (),

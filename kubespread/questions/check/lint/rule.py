@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from kubespread.errors import Fault
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.subject import Refused
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
@@ -50,7 +50,7 @@ class _Rule:
 class Rule(_Rule):
     """Asked about every workload. Where a cluster is at hand, ``case.trial`` makes its numbers real."""
 
-    check: Callable[[Case], Iterable[Found]]
+    check: Callable[[Case], Iterable[RuleFinding]]
 
     @property
     def documentation(self) -> str:
@@ -62,7 +62,7 @@ class ClusterRule(_Rule):
     """Asked about every workload where there is a cluster to try it on."""
 
     needs_cluster: ClassVar[bool] = True
-    check: Callable[[Case, Trial], Iterable[Found]]
+    check: Callable[[Case, Trial], Iterable[RuleFinding]]
 
     @property
     def documentation(self) -> str:
@@ -74,7 +74,7 @@ class LastRule(_Rule):
     """Asked once the others are, with what they found and is not silenced; where there is a cluster."""
 
     needs_cluster: ClassVar[bool] = True
-    check: Callable[[Case, Trial, Sequence[Found]], Iterable[Found]]
+    check: Callable[[Case, Trial, Sequence[RuleFinding]], Iterable[RuleFinding]]
 
     @property
     def documentation(self) -> str:

@@ -43,17 +43,17 @@ def unknown_codes(codes: Iterable[str]) -> Iterator[str]:
     return (code for code in codes if not any(rule.code.startswith(code) for rule in RULES))
 
 
-def _codes(given: Sequence[str]) -> tuple[str, ...]:
-    codes = tuple(_split(given))
+def _codes(texts: Sequence[str]) -> tuple[str, ...]:
+    codes = tuple(_split(texts))
     for unknown in unknown_codes(codes):
         raise UsageError(f"no rule {unknown!r}{_meant(unknown)}")
     return codes
 
 
-def _split(given: Iterable[str]) -> Iterator[str]:
+def _split(texts: Iterable[str]) -> Iterator[str]:
     """What is listed, separated by commas; the name of a rule is as good as its code."""
     codes = {rule.name.upper(): rule.code for rule in RULES}
-    listed = (word.strip().upper() for each in given for word in each.split(",") if word.strip())
+    listed = (word.strip().upper() for text in texts for word in text.split(",") if word.strip())
     return (codes.get(word, word) for word in listed)
 
 

@@ -206,19 +206,19 @@ class Trial:
 
     def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
         stored = self._stored(change)
-        wanted = self.subject.replicas if replicas is None else replicas
+        desired = self.subject.replicas if replicas is None else replicas
         if stored.faults:
-            return Placed(wanted, (), None, cluster, wanted, stored.faults[0].message)
+            return Placed(desired, (), None, cluster, desired, stored.faults[0].message)
         allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
-        created = wanted if allowed.copies is None else min(wanted, allowed.copies)
+        created = desired if allowed.copies is None else min(desired, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
         placed = _of(outcome, cluster)
         if self.subject.is_daemon and allowed.copies is not None:
-            wanted, created = placed.wanted, min(placed.wanted, allowed.copies)
-        if created == wanted or allowed.copies is None:
+            desired, created = placed.wanted, min(placed.wanted, allowed.copies)
+        if created == desired or allowed.copies is None:
             return placed
         kept = placed.nodes[:created]
-        return Placed(wanted, kept, placed.message, cluster, wanted - created, allowed.refusal, placed.unplaced)
+        return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
     def _stored(self, change: PodChange) -> _Stored:
         """The changed pod as the API server of the release stores it."""

@@ -54,11 +54,11 @@ class WaysOut:
         asker = _Asker(trial, self.worlds)
         trials = Trials(asker, trial.subject.pod, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
         stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count)
-        found = search_least(stuck, _TRIED, trials, _MOST_OF_A_FAMILY) or _together(stuck, trials)
+        least = search_least(stuck, _TRIED, trials, _MOST_OF_A_FAMILY) or _together(stuck, trials)
         self._spent += asker.effort
-        if found is None:
+        if least is None:
             return self._of_some_help(trials, placed, stuck, asker)
-        return asker.remedy(found, stuck)
+        return asker.remedy(least, stuck)
 
     def _of_some_help(self, trials: Trials, placed: Placed, stuck: Stuck, asker: _Asker) -> Remedy:
         tried = (
@@ -78,8 +78,8 @@ class WaysOut:
 def _together(stuck: Stuck, trials: Trials) -> Found | None:
     """Two or three changes: of the pod alone where that is enough, which needs no cluster edited."""
     for families in (_OF_THE_POD, _TRIED):
-        if found := combined(stuck, families, trials, 1).found:
-            return found[0]
+        if least := combined(stuck, families, trials, 1).found:
+            return least[0]
     return None
 
 
@@ -134,21 +134,21 @@ class _Asker:
     def _is_own(self, pod: Pod) -> bool:
         return workload_of(self._worlds.unchanged.world, pod) == self._trial.subject.name
 
-    def remedy(self, found: Found, stuck: Stuck) -> Remedy:
-        placed = self.placed(found.change)
+    def remedy(self, least: Found, stuck: Stuck) -> Remedy:
+        placed = self.placed(least.change)
         return Remedy(
-            text=" and ".join(_told(found.change, stuck)),
-            settings=found.change.settings,
-            edits=tuple(map(str, found.change.edits)),
+            text=" and ".join(_texts(least.change, stuck)),
+            settings=least.change.settings,
+            edits=tuple(map(str, least.change.edits)),
             outcome=None if placed is None else placed.text,
         )
 
 
-def _told(change: Change, stuck: Stuck) -> Iterator[str]:
+def _texts(change: Change, stuck: Stuck) -> Iterator[str]:
     """The parts of a change; a constraint has no letter here."""
     keys = {
-        letter(place): short_key(each.topology_key)
-        for place, each in enumerate(stuck.pod.spec.topology_spread_constraints)
+        letter(place): short_key(constraint.topology_key)
+        for place, constraint in enumerate(stuck.pod.spec.topology_spread_constraints)
     }
     for part in change.parts:
         yield f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what

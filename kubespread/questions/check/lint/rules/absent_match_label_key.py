@@ -25,18 +25,18 @@ from collections.abc import Iterator
 
 from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Remedy, Severity
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     for declared in case.own:
         for position, key in enumerate(declared.written.match_label_keys):
             if key not in case.subject.labels:
-                yield Found(
+                yield RuleFinding(
                     field=f"{declared.path}.matchLabelKeys[{position}]",
                     message=f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key "
                     f"is dropped, and the constraint counts {_counted(declared)}",
@@ -51,7 +51,7 @@ def _counted(declared: Declared) -> str:
 
 def _remedy(key: str, case: Case) -> Remedy:
     labels = case.subject.labels
-    revision = next((each for each in _REVISIONS if key in _REVISIONS and each in labels), "")
+    revision = next((name for name in _REVISIONS if key in _REVISIONS and name in labels), "")
     meant = revision or near_miss(key, labels)
     return Remedy(text=f"matchLabelKeys: [{meant}]" if meant else f"leave {key} out, or give the pods that label")
 

@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Affinity, Pod, PodAffinityTerm, PodAntiAffinity
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.lint.trial import Trial, with_only
@@ -42,12 +42,12 @@ from kubespread.wording import short_key
 _FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     if case.subject.is_daemon:
         return
     for position, term in enumerate(_required(case.subject.pod)):
         selector = _against_itself(case, term)
-        over = next((each for each in case.own if each.constraint.topology_key == term.topology_key), None)
+        over = next((declared for declared in case.own if declared.constraint.topology_key == term.topology_key), None)
         if selector is not None and over is not None:
             yield from _found(case, over, position, selector)
 
@@ -70,13 +70,13 @@ def _against_itself(case: Case, term: PodAffinityTerm) -> Selector | None:
     return selector if selector.matches(case.subject.labels) else None
 
 
-def _found(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[Found]:
+def _found(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[RuleFinding]:
     name, field = short_key(over.constraint.topology_key), case.subject.field(f"{_FIELD}[{position}]")
     trial = case.trial
     if trial is not None and not trial.placed.is_complete:
         free = trial.mended(lambda pod: _without(pod, position))
         if free.placed.count > trial.placed.count:
-            yield Found(
+            yield RuleFinding(
                 field=field,
                 message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
                 remedy=Remedy(
@@ -90,7 +90,7 @@ def _found(case: Case, over: Declared, position: int, selector: Selector) -> Ite
             return
     # What the constraint counts, the anti-affinity keeps away as well.
     if set(selector.requirements) <= set(over.constraint.selector.requirements) and over.constraint.counts_pods:
-        yield Found(
+        yield RuleFinding(
             field=over.path,
             message=f"the required podAntiAffinity allows one replica a {name} already: 0 + 1 − 0 = 1 never exceeds "
             f"maxSkew {over.constraint.max_skew}, so the constraint rejects no node{_as_many(over, trial)}",
@@ -102,14 +102,18 @@ def _found(case: Case, over: Declared, position: int, selector: Selector) -> Ite
 def _as_many(over: Declared, trial: Trial | None) -> str:
     if trial is None:
         return ""
-    others = [at for at in range(len(trial.subject.pod.spec.topology_spread_constraints)) if at != over.position]
+    others = [
+        position
+        for position in range(len(trial.subject.pod.spec.topology_spread_constraints))
+        if position != over.position
+    ]
     without = trial.placed_with(lambda pod: with_only(pod, others))
     return f": {trial.placed.text} with it and {without.count} without"
 
 
 def _without(pod: Pod, position: int) -> Pod:
     """The pod without one of its required anti-affinity terms."""
-    kept = [term for at, term in enumerate(_required(pod)) if at != position]
+    kept = [term for index, term in enumerate(_required(pod)) if index != position]
     affinity = pod.spec.affinity or Affinity()
     anti = replace(
         affinity.pod_anti_affinity or PodAntiAffinity(), required_during_scheduling_ignored_during_execution=kept

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from kubespread.questions.check.lint.autoscalers import Autoscaler, autoscalers_of
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Placed, Trial
@@ -31,14 +31,14 @@ from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import count_of
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject = case.subject
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
         if autoscaler.most <= subject.replicas or not trial.placed.is_complete:
             continue
         most = trial.placed_with(lambda pod: pod, autoscaler.most)
         if not most.is_complete:
-            yield Found(
+            yield RuleFinding(
                 field="spec.replicas",
                 message=f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}",
                 remedy=_remedy(autoscaler, most, trial),

@@ -32,7 +32,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import uncordoned
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
 from kubespread.questions.check.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -84,10 +84,12 @@ class _Closed:
         return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
-    found = [closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None]
-    for closed in found:
-        yield _found(closed, found, trial)
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    closed_constraints = [
+        closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
+    ]
+    for closed in closed_constraints:
+        yield _found(closed, closed_constraints, trial)
 
 
 def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
@@ -103,12 +105,12 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
     return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
-def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
+def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFinding:
     key, placed = closed.declared.constraint.topology_key, trial.placed
     mended, remedy = _leaving_out(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
     better = mended.placed if isinstance(mended, Mended) else mended
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
-    return Found(
+    return RuleFinding(
         field=closed.declared.path,
         message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
         f"{_all_of(len(closed.nodes))} {words(closed.reasons)}: {placed.text}",
@@ -132,7 +134,7 @@ def _leaving_out(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tu
         tried.append((mended, Remedy(text=text, settings=settings, outcome=result)))
         if mended.is_taken and mended.placed.is_complete:
             break
-    return max(tried, key=lambda each: (each[0].is_taken, each[0].placed.count))
+    return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[0].placed.count))
 
 
 def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
@@ -142,16 +144,20 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
     honorable = [other for other in others if other.policies]
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
         changed = {
-            each.declared: {**dict.fromkeys(each.policies, "Honor"), **(each.too_many if lowers else {})}
-            for each in honored
+            shut.declared: {**dict.fromkeys(shut.policies, "Honor"), **(shut.too_many if lowers else {})}
+            for shut in honored
         }
-        yield _told(changed), _changing(changed), _settings(changed)
+        yield _fields_text(changed), _changing(changed), _settings(changed)
     key = closed.declared.constraint.topology_key
     affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
     lowered = {other.declared: other.too_many for other in others if other.too_many}
     yield affinity, _staying_away(key, closed.domains, {}), ()
     if lowered:
-        yield f"{affinity}, and {_told(lowered)}", _staying_away(key, closed.domains, lowered), _settings(lowered)
+        yield (
+            f"{affinity}, and {_fields_text(lowered)}",
+            _staying_away(key, closed.domains, lowered),
+            _settings(lowered),
+        )
 
 
 def _staying_away(key: str, domains: Sequence[str], changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
@@ -160,7 +166,9 @@ def _staying_away(key: str, domains: Sequence[str], changed: Mapping[Declared, M
 
 
 def _settings(changed: Mapping[Declared, Mapping[str, object]]) -> tuple[str, ...]:
-    return tuple(each.setting(name, value) for each, fields in changed.items() for name, value in fields.items())
+    return tuple(
+        constraint.setting(name, value) for constraint, fields in changed.items() for name, value in fields.items()
+    )
 
 
 def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
@@ -173,8 +181,8 @@ def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
     return change
 
 
-def _told(changed: Mapping[Declared, Mapping[str, object]]) -> str:
-    fields = dict.fromkeys(f"{name}: {value}" for each in changed.values() for name, value in each.items())
+def _fields_text(changed: Mapping[Declared, Mapping[str, object]]) -> str:
+    fields = dict.fromkeys(f"{name}: {value}" for values in changed.values() for name, value in values.items())
     where = "this constraint" if len(changed) == 1 else "the hard constraints that count these nodes"
     return f"{' and '.join(fields)} on {where}"
 

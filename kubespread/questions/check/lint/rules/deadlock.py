@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.well_known import SCHEDULE_ANYWAY
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity
@@ -36,14 +36,14 @@ from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     hard = [declared for declared, _ in case.hard(trial)]
     if len(hard) < 2 or trial.placed.is_complete:
         return
     if all(_alone(declared, case, trial).is_complete for declared in hard):
         names = [f"{short_key(declared.constraint.topology_key)} ≤ {declared.constraint.max_skew}" for declared in hard]
         mended, remedy = _remedy(hard, trial)
-        yield Found(
+        yield RuleFinding(
             field=case.subject.field("spec.topologySpreadConstraints"),
             message=f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
             f"{trial.placed.wanted}{_other_order(trial)}",
@@ -55,7 +55,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
 
 def _alone(declared: Declared, case: Case, trial: Trial) -> Placed:
     """The replicas with this hard constraint and no other one."""
-    soft = [each.position for each in case.own if not each.constraint.is_hard]
+    soft = [declared.position for declared in case.own if not declared.constraint.is_hard]
     return trial.placed_with(lambda pod: with_only(pod, sorted([*soft, declared.position])))
 
 

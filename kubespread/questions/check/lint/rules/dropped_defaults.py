@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.own_selector import own_selector
 from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -38,20 +38,20 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import default_s
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject = case.subject
     selector = own_selector(case)
     if not case.own or subject.is_daemon or subject.replicas < 2 or not selector.match_labels:
         return
     if default_selector(subject.pod, trial.cluster.objects).is_empty:
         return
-    declared = {each.constraint.topology_key for each in case.own}
+    declared = {own.constraint.topology_key for own in case.own}
     for default in case.spread.defaults.constraints:
         if default.topology_key not in declared:
             yield from _missed(case, trial, replace(default, label_selector=selector))
 
 
-def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iterator[Found]:
+def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iterator[RuleFinding]:
     key, placed = default.topology_key, trial.placed
     domains = len(placed.by_domain(key))
     # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.
@@ -61,7 +61,7 @@ def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iter
     if mended.count < placed.count or _most(mended, key) >= _most(placed, key):
         return
     name = short_key(key)
-    yield Found(
+    yield RuleFinding(
         field=case.subject.field("spec.topologySpreadConstraints"),
         message=f"with constraints of its own it has no default one over {name} any more: a single {name} takes "
         f"{_most(placed, key)} of {counted(placed.count, 'replica')}",

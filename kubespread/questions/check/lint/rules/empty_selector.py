@@ -23,13 +23,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.own_selector import counting_nothing
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Severity
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     for declared in case.own:
         constraint = declared.constraint
         if not constraint.selector.is_empty or constraint.counts_pods:

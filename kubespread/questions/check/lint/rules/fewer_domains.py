@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, landing, listed
 from kubespread.questions.check.lint.reach import EXCLUDED, barred, domains, domains_of
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -34,7 +34,7 @@ from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     excluded = barred(trial).get(EXCLUDED)
     if excluded is None:
         return
@@ -43,17 +43,17 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         # Every affinity leaves nodes out.
         if key == HOSTNAME or not declared.constraint.honors_affinity:
             continue
-        there = domains(hard)
-        left_out = [domain for domain in domains_of(hard, excluded) if domain not in there]
+        eligible = domains(hard)
+        left_out = [domain for domain in domains_of(hard, excluded) if domain not in eligible]
         # A single domain is a finding of its own.
-        if len(there) < 2 or not left_out:
+        if len(eligible) < 2 or not left_out:
             continue
         landed = trial.placed.by_domain(key)
-        yield Found(
+        yield RuleFinding(
             field=declared.path,
-            message=f"the pod's node affinity leaves {len(there)} of {len(there) + len(left_out)} domains (not "
+            message=f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
             f"{listed(left_out)}): {landing(trial.placed.count)} "
-            f"{by_domain({domain: landed[domain] for domain in there})}",
+            f"{by_domain({domain: landed[domain] for domain in eligible})}",
             remedy=Remedy(
                 text=f"nothing, where that is meant; otherwise nodes that its affinity admits in {short_key(key)} "
                 f"{listed(left_out)}"

@@ -32,13 +32,13 @@ from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.own_selector import counting_nothing
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Severity
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     if case.subject.is_daemon:
         return
     for declared in case.own:
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Found]:
 def _is_meant(case: Case, declared: Declared, selector: Selector) -> bool:
     """Whether it counts pods of others, and was not just copied from them."""
     others = list(_counted(case, selector))
-    if any(each.constraint.self_match and each.constraint.counts_pods for each in case.own):
+    if any(declared.constraint.self_match and declared.constraint.counts_pods for declared in case.own):
         return bool(others)
     return bool(others) and all(declared.written not in pod.spec.topology_spread_constraints for pod in others)
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.evenness import own_counts, skew_of
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.groups import counted_together, declares_alike, over_the_same
 from kubespread.questions.check.lint.phrases import by_domain, counted
 from kubespread.questions.check.lint.rule import Rule
@@ -40,17 +40,17 @@ _MOST = 3
 """Of how many others a constraint says how they differ."""
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     for declared, selected in counted_together(case):
         others = [other for other in selected if not declares_alike(other, declared)]
         for other in others[:_MOST]:
             yield from _found(case, declared, other)
 
 
-def _found(case: Case, declared: Declared, other: Subject) -> Iterator[Found]:
+def _found(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFinding]:
     name, theirs = short_key(declared.constraint.topology_key), over_the_same(other, declared)
     has = "has no such constraint" if theirs is None else f"has {_terms(theirs.max_skew, theirs.when_unsatisfiable)}"
-    said = (
+    message = (
         f"{name} counts the pods of {other.name.kind}/{other.name.name} too ({counted(other.replicas, 'replica')}), "
         f"which {has}"
     )
@@ -58,20 +58,20 @@ def _found(case: Case, declared: Declared, other: Subject) -> Iterator[Found]:
         text=f"give {other.name.name} the same constraint over {name}, or select what only {case.subject.name.name} has"
     )
     if case.trial is None or not case.trial.counted or other.is_daemon:
-        yield Found(field=declared.path, message=said, remedy=remedy, severity=Severity.INFO)
+        yield RuleFinding(field=declared.path, message=message, remedy=remedy, severity=Severity.INFO)
     else:
-        yield from _proven(case.trial, declared, other, said, remedy)
+        yield from _proven(case.trial, declared, other, message, remedy)
 
 
-def _proven(trial: Trial, declared: Declared, other: Subject, said: str, remedy: Remedy) -> Iterator[Found]:
+def _proven(trial: Trial, declared: Declared, other: Subject, message: str, remedy: Remedy) -> Iterator[RuleFinding]:
     """Nothing where both stand evenly together."""
     both = trial.of(other).placed_behind([trial])
     counts, most = own_counts(both, trial.counted[declared.position]), declared.constraint.max_skew
     skew = skew_of(counts)
     if skew > most:
-        yield Found(
+        yield RuleFinding(
             field=declared.path,
-            message=f"{said}: once both are placed they stand {by_domain(counts)}, skew {skew} > {most}",
+            message=f"{message}: once both are placed they stand {by_domain(counts)}, skew {skew} > {most}",
             remedy=remedy,
             proven=True,
         )

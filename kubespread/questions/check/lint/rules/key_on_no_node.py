@@ -22,14 +22,14 @@ from collections.abc import Iterator
 
 from kubespread.questions.causes.near_keys import near_key
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Mended, Trial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     nodes = trial.cluster.nodes
     for declared in case.own if len(nodes) else ():
         constraint = declared.constraint
@@ -38,7 +38,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         is_hard = constraint.is_hard
         happens = trial.placed.text if is_hard else "the constraint prefers no node"
         mended, remedy = _remedy(declared, trial)
-        yield Found(
+        yield RuleFinding(
             field=f"{declared.path}.topologyKey",
             message=f"no node has the label {constraint.topology_key}: {happens}",
             remedy=remedy,

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.reach import reachable
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -34,7 +34,7 @@ from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if trial.evaluation is None:
         return
     within_reach = reachable(trial)
@@ -45,7 +45,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
             yield _found(case, declared, trial, within_reach, lacking)
 
 
-def _found(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> Found:
+def _found(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> RuleFinding:
     names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
     of = int(np.count_nonzero(within_reach))
     key = declared.constraint.topology_key
@@ -57,7 +57,7 @@ def _found(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lac
     if uncounted:
         happens += f", and {counted(uncounted, 'matching pod')} there {'counts' if uncounted == 1 else 'count'} nowhere"
     lack = "lacks" if one else "lack"
-    return Found(
+    return RuleFinding(
         field=f"{declared.path}.topologyKey",
         message=f"{len(names)} of {counted(of, 'node')} that the pod could go to {lack} the label {key} "
         f"({listed(names)}): {happens}",

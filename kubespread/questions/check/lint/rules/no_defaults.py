@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Service, TopologySpreadConstraint
 from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.evenness import skew_of
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.own_selector import own_selector
 from kubespread.questions.check.lint.phrases import by_domain, counted
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -36,7 +36,7 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import default_s
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject, objects = case.subject, trial.cluster.objects
     if case.own or subject.is_daemon or subject.replicas < 2 or not objects.knows(Service):
         return
@@ -45,13 +45,13 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         return
     # The built-in ones go from nodes to zones: the widest that matters is said.
     for default in reversed(case.spread.defaults.constraints):
-        found = _left_alone(case, trial, replace(default, label_selector=selector))
-        if found is not None:
-            yield found
+        finding = _left_alone(case, trial, replace(default, label_selector=selector))
+        if finding is not None:
+            yield finding
             return
 
 
-def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) -> Found | None:
+def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
     key, placed, subject = constraint.topology_key, trial.placed, case.subject
     landed = placed.by_domain(key)
     if skew_of(landed) <= 1:
@@ -60,7 +60,7 @@ def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) 
     if mended.count < placed.count or skew_of(mended.by_domain(key)) >= skew_of(landed):
         return None
     name = short_key(key)
-    return Found(
+    return RuleFinding(
         field=subject.field("spec"),
         message=f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
         f"nothing else does; {counted(placed.count, 'replica')} land {by_domain(landed)}",

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.reach import domains
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -32,7 +32,7 @@ from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     for declared, hard in case.hard(trial):
         constraint = declared.constraint
         if constraint.topology_key != HOSTNAME or not constraint.self_match:
@@ -44,7 +44,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         nodes = sum(count == most for count in landed.values())
         above = len(domains(hard)) + 1
         capped = trial.mended_where(declared.position, min_domains=above).placed
-        yield Found(
+        yield RuleFinding(
             field=f"{declared.path}.maxSkew",
             message=f"maxSkew {constraint.max_skew} is no limit per node: of {trial.placed.count} replicas "
             f"{f'a node gets {most}' if nodes == 1 else f'{nodes} nodes get {most} each'}",

@@ -34,7 +34,7 @@ import numpy as np
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.evenness import matching_of, own_counts, skew_of, sums
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Placed, Trial
@@ -46,7 +46,7 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstrain
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     # Replicas with claims of their own are not copies, and are not asked again one by one.
     if case.subject.is_daemon or case.subject.claimants is not None or not case.own:
         return
@@ -55,32 +55,32 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
             yield from _outweighed(declared, counted, trial)
 
 
-def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[Found]:
+def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[RuleFinding]:
     placed, most = trial.placed, declared.constraint.max_skew
     before = matching_of(counted)
     skew = skew_of(sums(before, own_counts([placed], counted)))
     if skew <= most:
         return
     hard = trial.mended_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE).placed
-    at = _too_far(placed, before, counted, most)
-    if at is None or hard.count < placed.count:
+    index = _too_far(placed, before, counted, most)
+    if index is None or hard.count < placed.count:
         return
-    copies = [(trial.subject.pod, node) for node in placed.nodes[:at]]
+    copies = [(trial.subject.pod, node) for node in placed.nodes[:index]]
     evaluation = evaluate(trial.plugins, trial.cluster.after(Change(come=copies)), trial.subject.pod)
-    scores = _scores(evaluation, placed.nodes[at])
+    scores = _scores(evaluation, placed.nodes[index])
     if scores:
         severity = Severity.INFO if skew == most + 1 else None
-        yield _found(declared, f"replica {at + 1} {scores}", trial, hard, severity)
+        yield _found(declared, f"replica {index + 1} {scores}", trial, hard, severity)
 
 
 def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint, most: int) -> int | None:
     """The first replica that makes its domain exceed maxSkew."""
     counts, column = dict(before), counted.column
-    for at, node in enumerate(placed.nodes):
+    for index, node in enumerate(placed.nodes):
         value = column.values[column.codes[node]] if column.present[node] else ""
         if value in counts:
             if counts[value] + 1 - min(counts.values()) > most:
-                return at
+                return index
             counts[value] += 1
     return None
 
@@ -93,18 +93,22 @@ def _scores(evaluation: Evaluation, node: int) -> str:
     best = spread.weighted[evaluation.feasible].max()
     among = np.where(evaluation.feasible & (spread.weighted == best), evaluation.total, -1)
     other, names = int(among.argmax()), evaluation.cluster.nodes.names
-    by_plugin = {name: int(each.weighted[node] - each.weighted[other]) for name, each in evaluation.scores.items()}
+    by_plugin = {
+        name: int(scores.weighted[node] - scores.weighted[other]) for name, scores in evaluation.scores.items()
+    }
     lost = -by_plugin.pop(PodTopologySpread.name)
     gained = sorted(((by, name) for name, by in by_plugin.items() if by > 0), reverse=True)
     if lost <= 0 or not gained:
         return ""
-    given = " and ".join(f"{name} {by} more" for by, name in gained[:2])
-    return f"goes to {names[node]}, where PodTopologySpread gives {lost} less than on {names[other]}, but {given}"
+    other_plugins = " and ".join(f"{name} {by} more" for by, name in gained[:2])
+    return (
+        f"goes to {names[node]}, where PodTopologySpread gives {lost} less than on {names[other]}, but {other_plugins}"
+    )
 
 
-def _found(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> Found:
+def _found(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> RuleFinding:
     key = declared.constraint.topology_key
-    return Found(
+    return RuleFinding(
         field=declared.path,
         message=f"{short_key(key)} ≤ {declared.constraint.max_skew} is outweighed: {scores}; "
         f"{outcome(trial.placed, key)}",

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.reach import domains
@@ -36,21 +36,21 @@ from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 
 
-def check(case: Case, trial: Trial, others: Sequence[Found]) -> Iterator[Found]:
+def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
     if not trial.placed.pending or explains_pending(others, trial):
         return
-    said, field = _waiting(trial.placed), case.subject.field("spec")
+    waits, field = _waiting(trial.placed), case.subject.field("spec")
     if groups := _meant_for(case, trial):
-        yield Found(
+        yield RuleFinding(
             field=field,
-            message=f"{said} until {listed(groups)} makes one, as minDomains has it",
+            message=f"{waits} until {listed(groups)} makes one, as minDomains has it",
             remedy=Remedy(text="nothing, where that is meant; otherwise a lower minDomains, or nodes there"),
             proven=True,
             severity=Severity.INFO,
         )
     elif case.ways_out is not None:
-        yield Found(
-            field=field, message=f"{said}: {trial.placed.message}", remedy=case.ways_out.remedy(trial), proven=True
+        yield RuleFinding(
+            field=field, message=f"{waits}: {trial.placed.message}", remedy=case.ways_out.remedy(trial), proven=True
         )
 
 
@@ -59,12 +59,12 @@ def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
     made: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
         if hard.lacks_domains:
-            key, there = declared.constraint.topology_key, frozenset(domains(hard))
-            made |= without_nodes(key, case.subject.pod, there, case.objects, trial.cluster.nodes)
-    open_to = [each for each in made.values() if each.taint is None]
-    if not open_to or trial.placed_after(Change(added=[each.node for each in open_to])).pending:
+            key, present = declared.constraint.topology_key, frozenset(domains(hard))
+            made |= without_nodes(key, case.subject.pod, present, case.objects, trial.cluster.nodes)
+    open_to = [domain for domain in made.values() if domain.taint is None]
+    if not open_to or trial.placed_after(Change(added=[domain.node for domain in open_to])).pending:
         return ()
-    return list(dict.fromkeys(each.group for each in open_to))
+    return list(dict.fromkeys(domain.group for domain in open_to))
 
 
 def _waiting(placed: Placed) -> str:

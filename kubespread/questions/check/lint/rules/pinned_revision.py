@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.selector import from_label_selector
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.own_selector import own_selector
 from kubespread.questions.check.lint.phrases import counted, selector_text
 from kubespread.questions.check.lint.rule import Rule
@@ -33,7 +33,7 @@ from kubespread.questions.check.report import Remedy, Severity
 _HASHES = ("pod-template-hash", "controller-revision-hash")
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     # A pod by itself, or the template of one that a controller made, is of one revision.
     if case.subject.object is None:
         return
@@ -44,12 +44,12 @@ def check(case: Case) -> Iterator[Found]:
                 yield _found(case, declared, requirement.key, " or ".join(requirement.values))
 
 
-def _found(case: Case, declared: Declared, key: str, value: str) -> Found:
+def _found(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
     own = case.subject.labels.get(key)
     replicas = counted(case.subject.replicas, "replica")
     now = f"the {replicas} of this template" if own is None else f"the {replicas} of this template, {own},"
     fate = "stop counting themselves with the next template" if declared.constraint.self_match else "count nowhere"
-    return Found(
+    return RuleFinding(
         field=f"{declared.path}.labelSelector",
         message=f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}",
         remedy=Remedy(text=f"{selector_text(own_selector(case))}, matchLabelKeys: [{key}]"),

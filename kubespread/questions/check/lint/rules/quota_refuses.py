@@ -27,27 +27,27 @@ from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     yield from _by_quota(case)
     if case.trial is not None:
         yield from _by_limit_range(case, case.trial)
 
 
-def _by_quota(case: Case) -> Iterator[Found]:
-    wanted, refused, refusal = _refused(case)
+def _by_quota(case: Case) -> Iterator[RuleFinding]:
+    replicas, refused, refusal = _refused(case)
     if refused:
-        yield Found(
+        yield RuleFinding(
             field="spec.replicas",
-            message=f"the namespace's quotas let {wanted - refused} of {counted(wanted, 'replica')} be created: "
+            message=f"the namespace's quotas let {replicas - refused} of {counted(replicas, 'replica')} be created: "
             f"{refusal}",
-            remedy=_raising(case, wanted),
+            remedy=_raising(case, replicas),
             proven=case.trial is not None,
         )
 
@@ -57,19 +57,19 @@ def _refused(case: Case) -> tuple[int, int, str]:
     if case.trial is not None:
         placed = case.trial.placed
         return placed.wanted, placed.refused, placed.refusal
-    wanted = case.subject.replicas
+    replicas = case.subject.replicas
     allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
     # On how many nodes a DaemonSet runs only a cluster tells.
     if allowed.copies is None or case.subject.is_daemon:
-        return wanted, 0, ""
-    return wanted, max(0, wanted - allowed.copies), allowed.refusal
+        return replicas, 0, ""
+    return replicas, max(0, replicas - allowed.copies), allowed.refusal
 
 
-def _raising(case: Case, wanted: int) -> Remedy:
+def _raising(case: Case, replicas: int) -> Remedy:
     """Quotas for all replicas, and for those that a rollout makes beside them."""
     trial, surge = case.trial, _surge(case)
     objects = case.objects if trial is None else trial.cluster.objects
-    more = needed(objects.of(ResourceQuota), case.subject.pod, wanted + surge)
+    more = needed(objects.of(ResourceQuota), case.subject.pod, replicas + surge)
     if not more:
         return Remedy(text="give the containers what the quota asks them to name")
     amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
@@ -81,7 +81,7 @@ def _raising(case: Case, wanted: int) -> Remedy:
     )
     placed = None if trial is None else trial.placed_among(objects.with_all(ResourceQuota, quotas))
     return Remedy(
-        text=f"{amounts}: enough for {counted(wanted, 'replica')}{beside}",
+        text=f"{amounts}: enough for {counted(replicas, 'replica')}{beside}",
         outcome=None if placed is None else placed.text,
     )
 
@@ -103,7 +103,7 @@ def _surge(case: Case) -> int:
         return 0
 
 
-def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
+def _by_limit_range(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject, template = case.subject, case.subject.template
     namespace = subject.name.namespace
     ranges = [
@@ -113,17 +113,17 @@ def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
     ]
     if not ranges or template is None or trial.placed.count:
         return
-    asked = trial.mended(lambda pod: _as_written(pod, template))
-    if asked.placed.count:
-        yield Found(
+    mended = trial.mended(lambda pod: _as_written(pod, template))
+    if mended.placed.count:
+        yield RuleFinding(
             field=subject.field("spec.containers"),
             message=f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
             f"{trial.placed.text}: {trial.placed.message}",
             remedy=Remedy(
                 text="give the containers requests of their own, or the LimitRange a lower default",
-                outcome=f"with what the template asks for {asked.placed.text}",
+                outcome=f"with what the template asks for {mended.placed.text}",
             ),
-            mended=asked,
+            mended=mended,
             proven=True,
         )
 

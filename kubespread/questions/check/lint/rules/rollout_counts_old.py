@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, counted
 from kubespread.questions.check.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -44,7 +44,7 @@ from kubespread.reports.rollout import RevisionSkew, RolloutReport
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     deployment, rollout = rolled_out(case), trial.rollout
     if deployment is None or rollout is None or not rollout.complete:
         return
@@ -72,7 +72,7 @@ def _found(
     deployment: Deployment,
     case: Case,
     trial: Trial,
-) -> Iterator[Found]:
+) -> Iterator[RuleFinding]:
     remedy = _by_revision(declared, counting, rollout, deployment, trial)
     # Counted by revision they are still uneven: something else makes them so.
     if remedy is None:
@@ -80,7 +80,7 @@ def _found(
     if not counts_by_revision(case.version):
         remedy = _without_surge(declared, counting, rollout, deployment, trial)
     final = rollout.final[declared.position]
-    yield Found(
+    yield RuleFinding(
         field=declared.path,
         message=f"{short_key(declared.constraint.topology_key)} counts the old pods in a rollout: after a restart "
         f"{_landed(rollout, final)}, skew {final.skew} > {final.max_skew}",
@@ -94,7 +94,7 @@ def _by_revision(
 ) -> Remedy | None:
     """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""
     for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
-        again = trial.rollout_of(deployment, told_apart([each.position for each in changed]))
+        again = trial.rollout_of(deployment, told_apart([constraint.position for constraint in changed]))
         if _is_mended(declared, counting, rollout, again):
             return Remedy(text=f"{BY_REVISION} on {where}", outcome=_outcome(again, declared))
     return None
@@ -117,7 +117,7 @@ def _is_mended(declared: Declared, counting: Sequence[Declared], before: Rollout
     return (
         after.complete
         and not excess(after, declared.position)
-        and all(excess(after, each.position) <= excess(before, each.position) for each in counting)
+        and all(excess(after, constraint.position) <= excess(before, constraint.position) for constraint in counting)
     )
 
 

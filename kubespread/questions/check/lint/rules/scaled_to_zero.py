@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, listed, outcome
 from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.reach import domains
@@ -42,22 +42,22 @@ from kubespread.wording import short_key
 _GATE = "MinDomainsInPodTopologySpread"
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
         return
     for declared, hard in case.hard(trial):
-        there, constraint = domains(hard), declared.constraint
+        eligible, constraint = domains(hard), declared.constraint
         # Whoever says how many domains there have to be has thought of it.
-        if not there or constraint.min_domains is not None or not constraint.self_match:
+        if not eligible or constraint.min_domains is not None or not constraint.self_match:
             continue
         possible = without_nodes(
-            constraint.topology_key, case.subject.pod, frozenset(there), case.objects, trial.cluster.nodes
+            constraint.topology_key, case.subject.pod, frozenset(eligible), case.objects, trial.cluster.nodes
         )
-        open_to = {value: each for value, each in possible.items() if each.taint is None}
+        open_to = {value: domain for value, domain in possible.items() if domain.taint is None}
         remedy = (
-            _waiting(declared, len(there), open_to, case, trial)
+            _waiting(declared, len(eligible), open_to, case, trial)
             if open_to
-            else _tolerating(declared, len(there), possible, trial)
+            else _tolerating(declared, len(eligible), possible, trial)
         )
         if remedy is not None:
             severity = None if open_to else Severity.INFO
@@ -65,14 +65,14 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
 
 
 def _waiting(
-    declared: Declared, there: int, possible: Mapping[str, Possible], case: Case, trial: Trial
+    declared: Declared, eligible: int, possible: Mapping[str, Possible], case: Case, trial: Trial
 ) -> Remedy | None:
     """minDomains, where replicas wait with it for the others, and all have a place once these are there.
 
     On a release without the field, a node in each of them.
     """
-    key, number = declared.constraint.topology_key, there + len(possible)
-    added = Change(added=[each.node for each in possible.values()])
+    key, number = declared.constraint.topology_key, eligible + len(possible)
+    added = Change(added=[domain.node for domain in possible.values()])
     if not case.version.has(_GATE):
         spread = trial.placed_after(added)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
@@ -91,9 +91,9 @@ def _waiting(
     )
 
 
-def _tolerating(declared: Declared, there: int, possible: Mapping[str, Possible], trial: Trial) -> Remedy | None:
+def _tolerating(declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: Trial) -> Remedy | None:
     """What comes before minDomains where taints keep the pod off all of them."""
-    number = there + len(possible)
+    number = eligible + len(possible)
     if not possible or trial.mended_where(declared.position, min_domains=number).placed.is_complete:
         return None
     first = next(iter(possible.values()))
@@ -108,11 +108,11 @@ def _text(taint: Taint) -> str:
 
 def _found(
     declared: Declared, possible: Mapping[str, Possible], remedy: Remedy, severity: Severity | None, trial: Trial
-) -> Found:
+) -> RuleFinding:
     key = declared.constraint.topology_key
-    groups = listed(list(dict.fromkeys(each.group for each in possible.values())))
+    groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
     none = "is no domain while it has no node" if len(possible) == 1 else "are no domains while they have no nodes"
-    return Found(
+    return RuleFinding(
         field=declared.path,
         message=f"{short_key(key)} {listed(list(possible))} of {groups} {none}: {trial.placed.text}: "
         f"{by_domain(trial.placed.by_domain(key))}",

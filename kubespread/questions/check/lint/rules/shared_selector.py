@@ -32,7 +32,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.evenness import own_counts, skew_of
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.groups import counted_together, declares_alike
 from kubespread.questions.check.lint.phrases import by_domain, counted, listed
 from kubespread.questions.check.lint.rule import Rule
@@ -46,7 +46,7 @@ _OWN = "kubespread.dev/own"
 _MOST = 3
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     # A single replica is never uneven.
     for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
         others = [other for other in selected if declares_alike(other, declared)]
@@ -54,22 +54,22 @@ def check(case: Case) -> Iterator[Found]:
             yield from _found(case, declared, others)
 
 
-def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[Found]:
+def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
     constraint, trial = declared.constraint, case.trial
     names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = counted(sum(other.replicas for other in others), "replica")
-    said = f"{short_key(constraint.topology_key)} counts the pods of {names} too ({replicas})"
+    message = f"{short_key(constraint.topology_key)} counts the pods of {names} too ({replicas})"
     field = f"{declared.path}.labelSelector"
     if trial is None or not trial.counted or len(others) > _MOST:
-        yield Found(field=field, message=said, remedy=_remedy(case), severity=Severity.INFO)
+        yield RuleFinding(field=field, message=message, remedy=_remedy(case), severity=Severity.INFO)
         return
     before = [trial.of(other) for other in others]
     together, apart = _placed(trial, before, declared, _unchanged), _placed(trial, before, declared, _counting_itself)
     # Where they are even all the same, or uneven by themselves as well, it is not what they count.
     if skew_of(together) > constraint.max_skew >= skew_of(apart):
-        yield Found(
+        yield RuleFinding(
             field=field,
-            message=f"{said}: placed after them its own {case.subject.replicas} are {by_domain(together)}, "
+            message=f"{message}: placed after them its own {case.subject.replicas} are {by_domain(together)}, "
             f"skew {skew_of(together)} > {constraint.max_skew}",
             remedy=_remedy(case, f"its own are {by_domain(apart)}"),
             proven=True,

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import listed
 from kubespread.questions.check.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -34,21 +34,21 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstra
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if case.subject.replicas < 2:
         return
     for declared, hard in case.hard(trial):
-        there, constraint = domains(hard), declared.constraint
-        if len(there) == 1 and (constraint.min_domains or 1) == 1 and constraint.self_match:
-            yield _found(declared, hard, there[0], trial)
+        eligible, constraint = domains(hard), declared.constraint
+        if len(eligible) == 1 and (constraint.min_domains or 1) == 1 and constraint.self_match:
+            yield _found(declared, hard, eligible[0], trial)
 
 
-def _found(declared: Declared, hard: HardConstraint, domain: str, trial: Trial) -> Found:
+def _found(declared: Declared, hard: HardConstraint, domain: str, trial: Trial) -> RuleFinding:
     constraint, placed = declared.constraint, trial.placed
     name = short_key(constraint.topology_key)
     others = [other for other in domains_of(hard, hard.column.present) if other != domain]
     why = _why(declared, hard, others, trial)
-    return Found(
+    return RuleFinding(
         field=declared.path,
         message=f"{name} {domain} is the only domain{why}, so the skew is always 1 and no node is ever rejected: "
         f"{placed.by_domain(constraint.topology_key)[domain]} of {placed.wanted} replicas land there",

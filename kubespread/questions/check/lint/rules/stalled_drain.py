@@ -46,7 +46,7 @@ from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.subject import Subject
@@ -69,7 +69,7 @@ _NOT_EVICTED = frozenset({"DaemonSet", "Job", "CronJob"})
 _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if not _is_held_by_budgets(case.subject) or not trial.placed.count:
         return
     budgets = list(protecting(case, trial))
@@ -89,7 +89,7 @@ def _is_held_by_budgets(subject: Subject) -> bool:
     return workload is not None and controller_of(workload) is None and subject.name.kind not in _NOT_EVICTED
 
 
-def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case, trial: Trial) -> Iterator[Found]:
+def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case, trial: Trial) -> Iterator[RuleFinding]:
     replicas, others = case.subject.replicas, others_protected(selector, case, trial)
     allowed = evictions_allowed(budget, replicas + others)
     # The health of others would count as well, and a claim may hold a replica to its node.
@@ -134,8 +134,8 @@ class _Drains:
         pod, trial = change(self.trial.subject.pod), self.trial
         for node in _unlike(placed, self.hard):
             end = drained(trial.cluster, trial.plugins, pod, placed.nodes, node, self.allowed)
-            if end.left:
-                before = sum(each == node for each in placed.nodes)
+            if end.remaining:
+                before = sum(placed_on == node for placed_on in placed.nodes)
                 return _Stalled(trial.cluster.nodes.names[node], before, end)
         return None
 
@@ -150,17 +150,19 @@ class _Drains:
 
 def _unlike(placed: Placed, hard: Sequence[Declared]) -> list[int]:
     """One node each of those with as many replicas in the same domains, the fullest first."""
-    columns = [placed.cluster.nodes.label(each.constraint.topology_key) for each in hard]
-    wider = [column for each, column in zip(hard, columns, strict=True) if each.constraint.topology_key != HOSTNAME]
+    columns = [placed.cluster.nodes.label(counted.constraint.topology_key) for counted in hard]
+    wider = [
+        column for counted, column in zip(hard, columns, strict=True) if counted.constraint.topology_key != HOSTNAME
+    ]
     alike: dict[tuple[int, ...], int] = {}
     for node, count in Counter(placed.nodes).most_common():
         alike.setdefault((count, *(int(column.codes[node]) for column in wider)), node)
     return list(alike.values())[:_MOST]
 
 
-def _protected_twice(budgets: Sequence[PodDisruptionBudget], case: Case) -> Found:
+def _protected_twice(budgets: Sequence[PodDisruptionBudget], case: Case) -> RuleFinding:
     names = [budget.metadata.name for budget in budgets]
-    return Found(
+    return RuleFinding(
         field="metadata.name",
         message=f"{_cannot_be_drained(case.subject.replicas)}: PodDisruptionBudgets {listed(names)} all select its "
         "pods, and the API server evicts no pod that has more than one",
@@ -169,8 +171,8 @@ def _protected_twice(budgets: Sequence[PodDisruptionBudget], case: Case) -> Foun
     )
 
 
-def _refusing(budget: PodDisruptionBudget, protected: int, drains: _Drains, case: Case) -> Found:
-    return Found(
+def _refusing(budget: PodDisruptionBudget, protected: int, drains: _Drains, case: Case) -> RuleFinding:
+    return RuleFinding(
         field="metadata.name",
         message=f"{_cannot_be_drained(case.subject.replicas)}: PodDisruptionBudget {budget.metadata.name} "
         f"({_terms(budget)}) lets none go",
@@ -204,11 +206,11 @@ def _letting_one_go(budget: PodDisruptionBudget, protected: int, drains: _Drains
     return Remedy(text=text, outcome=goes)
 
 
-def _waiting(budget: PodDisruptionBudget, drains: _Drains, stalled: _Stalled, case: Case) -> Found:
+def _waiting(budget: PodDisruptionBudget, drains: _Drains, stalled: _Stalled, case: Case) -> RuleFinding:
     end = stalled.drained
-    return Found(
+    return RuleFinding(
         field=drains.hard[0].path,
-        message=f"a drain of {stalled.node} hangs with {end.left} of {counted(stalled.before, 'replica')} there: "
+        message=f"a drain of {stalled.node} hangs with {end.remaining} of {counted(stalled.before, 'replica')} there: "
         f"PodDisruptionBudget {budget.metadata.name} lets {drains.allowed} go, whose successor fits nowhere: "
         f"{end.message}",
         remedy=_constraint_remedy(drains, stalled, case),
@@ -233,11 +235,11 @@ _Changed = Sequence[tuple[Declared, str, str, object]]
 
 
 def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, _Changed]]:
-    each = "" if len(hard) == 1 else " on each hard constraint"
+    where = "" if len(hard) == 1 else " on each hard constraint"
     counting = [declared for declared in hard if not declared.constraint.honors_taints]
     if counting and case.version.has(_POLICIES):
         yield (
-            f"nodeTaintsPolicy: Honor{each}, with which a cordoned node is none of the domains",
+            f"nodeTaintsPolicy: Honor{where}, with which a cordoned node is none of the domains",
             [(declared, "nodeTaintsPolicy", "node_taints_policy", "Honor") for declared in counting],
         )
     for declared in hard:
@@ -246,7 +248,7 @@ def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, _Chang
         yield f"maxSkew: {wider}{on}", [(declared, "maxSkew", "max_skew", wider)]
     if all(declared.constraint.min_domains is None for declared in hard):
         yield (
-            f"whenUnsatisfiable: ScheduleAnyway{each}",
+            f"whenUnsatisfiable: ScheduleAnyway{where}",
             [(declared, "whenUnsatisfiable", "when_unsatisfiable", "ScheduleAnyway") for declared in hard],
         )
 
@@ -272,9 +274,13 @@ def protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, 
     trial.cluster.assume(budget_gaps(case.objects))
     namespace, labels = case.subject.name.namespace, case.subject.labels
     for budget in case.objects.of(PodDisruptionBudget):
-        given = budget.spec.selector
+        written = budget.spec.selector
         # Of many budgets most are told apart by their labels, before a selector is made of them.
-        if budget.metadata.namespace != namespace or given is None or not given.match_labels.items() <= labels.items():
+        if (
+            budget.metadata.namespace != namespace
+            or written is None
+            or not written.match_labels.items() <= labels.items()
+        ):
             continue
         selector = selector_of(budget)
         if selector.matches(labels):
@@ -298,7 +304,7 @@ def others_protected(selector: Selector, case: Case, trial: Trial) -> int:
 class Drained:
     """Where the drain of a node stands when nothing moves any more."""
 
-    left: int
+    remaining: int
     """Replicas that are still on the node, since the budget lets none of them go."""
     waiting: int
     """Evicted ones whose successors have no node."""
@@ -321,14 +327,18 @@ def drained(cluster: Cluster, plugins: Framework, pod: Pod, on: Sequence[int], n
     that finds a node is ready at once, and the next replica may go.
     """
     bare = cluster.after(Change(replaced={node: cordoned(cluster.nodes.objects[node])}))
-    staying, left, waiting = [each for each in on if each != node], sum(each == node for each in on), 0
+    staying, remaining, waiting = (
+        [position for position in on if position != node],
+        sum(position == node for position in on),
+        0,
+    )
     message: str | None = None
-    while left and waiting < allowed:
-        evicted = min(left, allowed - waiting)
-        left -= evicted
-        now = bare.after(Change(come=[(pod, each) for each in (*staying, *[node] * left)]))
+    while remaining and waiting < allowed:
+        evicted = min(remaining, allowed - waiting)
+        remaining -= evicted
+        now = bare.after(Change(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
         (outcome,) = place(now, [Entry(pod, plugins, waiting + evicted)], first_in_heap)
         staying += [choice.node for choice in outcome.choices]
         waiting += evicted - len(outcome.choices)
         message = outcome.stopped
-    return Drained(left, waiting, message)
+    return Drained(remaining, waiting, message)

@@ -33,7 +33,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.rehearsal import stall_at_once
 from kubespread.questions.check.lint.rule import ClusterRule
@@ -43,7 +43,7 @@ from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.plugin import SchedulingError
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     deployment, rollout = case.subject.object, trial.rollout
     if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not trial.placed.count:
         return
@@ -53,14 +53,14 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         yield _found(deployment, rollout, trial)
 
 
-def _at_once(deployment: Deployment, trial: Trial) -> Iterator[Found]:
+def _at_once(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
     """The first pass alone, of a rollout that takes too long to rehearse."""
     try:
         stall = stall_at_once(trial.cluster, deployment, trial.subject.pod, trial.placed.nodes, trial.plugins)
     except SchedulingError:
         return
     if stall is not None:
-        yield Found(
+        yield RuleFinding(
             field="spec.strategy",
             message=_said(stall.max_surge, 0, 0, trial.placed.count, stall.message),
             remedy=Remedy(text="make room for another pod, or maxUnavailable: 1"),
@@ -75,9 +75,9 @@ def _said(surge: int, unavailable: int, new: int, replicas: int, why: str | None
     )
 
 
-def _found(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Found:
+def _found(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> RuleFinding:
     surge, unavailable = rollout.max_surge, rollout.max_unavailable
-    return Found(
+    return RuleFinding(
         field="spec.strategy",
         message=_said(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
         remedy=_remedy(deployment, rollout, trial),

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
 from kubespread.questions.check.lint.possible_domains import without_nodes
 from kubespread.questions.check.lint.reach import domains, domains_of, reachable
@@ -35,30 +35,30 @@ from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     for declared, hard in case.hard(trial):
-        there = domains(hard)
-        if there and hard.lacks_domains and not _is_meant(case, declared, there, trial):
+        eligible = domains(hard)
+        if eligible and hard.lacks_domains and not _is_meant(case, declared, eligible, trial):
             # Those that no pod can go to are no help once taints are honored.
             within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
-            yield _found(declared, there, within_reach or len(there), trial)
+            yield _found(declared, eligible, within_reach or len(eligible), trial)
 
 
-def _is_meant(case: Case, declared: Declared, there: Sequence[str], trial: Trial) -> bool:
+def _is_meant(case: Case, declared: Declared, eligible: Sequence[str], trial: Trial) -> bool:
     """Whether autoscalers can make what is missing: replicas that wait for it are what adds the nodes."""
     constraint, nodes = declared.constraint, trial.cluster.nodes
-    possible = without_nodes(constraint.topology_key, case.subject.pod, frozenset(there), case.objects, nodes)
-    return len(there) + sum(each.taint is None for each in possible.values()) >= (constraint.min_domains or 1)
+    possible = without_nodes(constraint.topology_key, case.subject.pod, frozenset(eligible), case.objects, nodes)
+    return len(eligible) + sum(domain.taint is None for domain in possible.values()) >= (constraint.min_domains or 1)
 
 
-def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
+def _found(declared: Declared, eligible: Sequence[str], least: int, trial: Trial) -> RuleFinding:
     constraint, placed = declared.constraint, trial.placed
     enough = trial.mended_where(declared.position, min_domains=least)
-    return Found(
+    return RuleFinding(
         field=f"{declared.path}.minDomains",
-        message=f"minDomains {constraint.min_domains}, and there {'is' if len(there) == 1 else 'are'} "
-        f"{counted(len(there), 'eligible domain')} ({listed(there)}): the minimum counts as 0, so each takes at most "
-        f"{constraint.max_skew}, and {placed.text}",
+        message=f"minDomains {constraint.min_domains}, and there {'is' if len(eligible) == 1 else 'are'} "
+        f"{counted(len(eligible), 'eligible domain')} ({listed(eligible)}): the minimum counts as 0, so each takes "
+        f"at most {constraint.max_skew}, and {placed.text}",
         remedy=Remedy(
             text=f"minDomains: {least}",
             settings=(declared.setting("minDomains", least),),

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Remedy, Severity
 
@@ -37,14 +37,14 @@ _UNIQUE = frozenset(
 )
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     replicas = case.subject.replicas
     if replicas < 2:
         return
     for declared in case.own:
         for position, key in enumerate(declared.written.match_label_keys):
             if key in _UNIQUE and key in case.subject.labels:
-                yield Found(
+                yield RuleFinding(
                     field=f"{declared.path}.matchLabelKeys[{position}]",
                     message=f"each of the {replicas} replicas has its own {key} and counts itself alone: "
                     "0 + 1 − 0 = 1 on every node, which never exceeds maxSkew",

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.near_keys import meant_key
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Remedy, Severity
 
@@ -54,7 +54,7 @@ _COMMON = _EVERYWHERE | frozenset(
 )
 
 
-def check(case: Case) -> Iterator[Found]:
+def check(case: Case) -> Iterator[RuleFinding]:
     if case.trial is not None:
         return
     for declared in case.own:
@@ -63,8 +63,8 @@ def check(case: Case) -> Iterator[Found]:
             yield _found(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING)
         elif key not in _COMMON:
             meant = meant_key(key, _conceivable(key))
-            said = f"{key} is none of the labels that nodes commonly have"
-            yield _found(declared, said, meant, Severity.WARNING if meant else Severity.INFO)
+            problem = f"{key} is none of the labels that nodes commonly have"
+            yield _found(declared, problem, meant, Severity.WARNING if meant else Severity.INFO)
 
 
 def _conceivable(key: str) -> list[str]:
@@ -73,12 +73,12 @@ def _conceivable(key: str) -> list[str]:
     return [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
 
 
-def _found(declared: Declared, said: str, meant: str, severity: Severity) -> Found:
+def _found(declared: Declared, problem: str, meant: str, severity: Severity) -> RuleFinding:
     happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
     remedy = f"topologyKey: {meant}" if meant else "make sure that every node has this label, or check with a cluster"
-    return Found(
+    return RuleFinding(
         field=f"{declared.path}.topologyKey",
-        message=f"{said}: {happens}",
+        message=f"{problem}: {happens}",
         remedy=Remedy(text=remedy),
         severity=severity,
     )

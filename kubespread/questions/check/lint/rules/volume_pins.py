@@ -31,7 +31,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.evenness import own_counts, skew_of
-from kubespread.questions.check.lint.finding import Found
+from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, listed
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Trial
@@ -44,7 +44,7 @@ _REMEDY = Remedy(
 )
 
 
-def check(case: Case, trial: Trial) -> Iterator[Found]:
+def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject = case.subject
     if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
         return
@@ -57,7 +57,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         is_uneven = skew_of(counts) > declared.constraint.max_skew >= skew_of(own_counts([free], counted))
         is_short = declared.constraint.is_hard and trial.placed.count < free.count
         if is_short or is_uneven:
-            yield Found(
+            yield RuleFinding(
                 field=declared.path,
                 message=f"its volumes hold {_where(declared, trial)}: {trial.placed.text}, {by_domain(counts)}; "
                 f"without them {free.text}, {by_domain(own_counts([free], counted))}",
