@@ -15,7 +15,7 @@ class Cluster:
 
     def __init__(self, read: Callable[[], Snapshot], max_age: float | None) -> None:
         self._read, self._max_age = read, max_age
-        self._known: tuple[Snapshot, float] | None = None
+        self._cached: tuple[Snapshot, float] | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -25,7 +25,7 @@ class Cluster:
     def snapshot(self) -> Snapshot:
         """The cluster as it is known. Raises SnapshotError, UsageError and ManifestError."""
         now = time.monotonic()
-        if self._known is None or (self._max_age is not None and now - self._known[1] > self._max_age):
-            self._known = None
-            self._known = self._read(), time.monotonic()
-        return self._known[0]
+        if self._cached is None or (self._max_age is not None and now - self._cached[1] > self._max_age):
+            self._cached = None
+            self._cached = self._read(), time.monotonic()
+        return self._cached[0]

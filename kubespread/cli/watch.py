@@ -123,7 +123,7 @@ def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
 
 def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
     """Ask, and at every wake again, until somebody interrupts. What goes wrong the first time raises."""
-    answer = _asked(ask)
+    answer = _answer_of(ask)
     show(None, answer)
     try:
         for _ in wakes:
@@ -131,7 +131,7 @@ def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], Non
             # The process otherwise never looks for garbage in circles.
             gc.collect()
             try:
-                answer = _asked(ask)
+                answer = _answer_of(ask)
             except KubespreadError as error:
                 answer = replace(before, error=f"{_ERROR}{error}")
             show(before, answer)
@@ -140,7 +140,7 @@ def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], Non
     return answer.code
 
 
-def _asked(ask: Callable[[], int]) -> _Answer:
+def _answer_of(ask: Callable[[], int]) -> _Answer:
     out, err = _Capture(is_terminal=stdout_is_terminal()), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = ask()
@@ -174,7 +174,7 @@ def _line(answer: _Answer) -> str:
     plain = json.loads(answer.out)
     reports = plain.get("items", [plain])
     return "; ".join(
-        f"{_whose(report) if len(reports) > 1 else ''}{_in_a_line(report['answer'])}" for report in reports
+        f"{_subject(report) if len(reports) > 1 else ''}{_in_a_line(report['answer'])}" for report in reports
     )
 
 
@@ -188,7 +188,7 @@ def _in_a_line(answer: Sequence[str]) -> str:
     return first
 
 
-def _whose(report: Mapping[str, Any]) -> str:
+def _subject(report: Mapping[str, Any]) -> str:
     """Of several workloads which one."""
     return f"{report['pod']['namespace']}/{report['workload'] or 'Pod/' + report['pod']['name']}: "
 

@@ -32,7 +32,7 @@ def edited(
     # A world with its controllers is a tenth of a small question, and few questions edit anything.
     from kubespread.questions.worlds import as_snapshot, world_of
     from kubespread.world.events.editing import apply
-    from kubespread.world.reporting.happenings import NO_TIME, told
+    from kubespread.world.reporting.happenings import NO_TIME, consequences_of
 
     world = world_of(snapshot, scheduler, preempts=preempts)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
@@ -41,7 +41,7 @@ def edited(
     for edit in snapshot.edits:
         waited = set(world.queue.waiting)
         apply(world, edit, default)
-        notes += (*told(str(edit), world, waited), *_beyond(edit, world, default))
+        notes += (*consequences_of(str(edit), world, waited), *_beyond(edit, world, default))
         step = world.next_step()
         has_happened |= bool(step.gone or step.placed)
     after = as_snapshot(world, snapshot)

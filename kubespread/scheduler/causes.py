@@ -136,7 +136,7 @@ class PodAffinityDetail(_Cause, frozen=True, tag="podAffinity"):
     def short(self) -> str:
         if self.domain is None:
             return f"no label {self.topology_key}"
-        return f"no pod {self.selector} {_there(self.topology_key, self.domain)}"
+        return f"no pod {self.selector} {_in_domain(self.topology_key, self.domain)}"
 
 
 class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
@@ -163,7 +163,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     def short(self) -> str:
         pods = self.pod if self.pods == 1 else f"{self.pod} and {self.pods - 1} more"
         side = "anti-affinity of" if self.of_existing_pod else "anti-affinity to"
-        return f"{side} {pods} {_there(self.topology_key, self.domain)}"
+        return f"{side} {pods} {_in_domain(self.topology_key, self.domain)}"
 
 
 class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
@@ -358,7 +358,7 @@ def has(actual: str | None) -> str:
     return "has none" if actual is None else f"has {actual or '(empty)'}"
 
 
-def _there(topology_key: str, domain: str) -> str:
+def _in_domain(topology_key: str, domain: str) -> str:
     """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
     if topology_key == HOSTNAME:
         return "on this host"

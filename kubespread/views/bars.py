@@ -27,11 +27,11 @@ def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = 
     """The domains as they are; with ``one_more`` each with what one more pod would come to."""
     minimum = constraint.global_minimum or 0
     more = constraint.self_match if one_more else 0
-    bars = [_asked(domain, constraint, minimum, more) for domain in constraint.domains]
+    bars = [_candidate_bar(domain, constraint, minimum, more) for domain in constraint.domains]
     return Bars(title(constraint, position), bars, minimum + constraint.max_skew if constraint.is_hard else None)
 
 
-def _asked(domain: Domain, constraint: ConstraintReport, minimum: int, more: int) -> Bar:
+def _candidate_bar(domain: Domain, constraint: ConstraintReport, minimum: int, more: int) -> Bar:
     name = domain.value or EMPTY
     if constraint.is_hard and not domain.eligible_nodes:
         return Bar(name, domain.matching, domain.matching, "excluded")

@@ -117,10 +117,10 @@ def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str], *, tells_
             held[node.name] = node.old + node.new
         pods = {node.name: now[node.name] for node in row.nodes}
         old = {node.name: node.old for node in row.nodes} if tells_old else {}
-        yield Frame(f"{whose} pass {row.number}", _said(row), pods, old=old)
+        yield Frame(f"{whose} pass {row.number}", _pass_text(row), pods, old=old)
 
 
-def _said(row: RolloutPass) -> str:
+def _pass_text(row: RolloutPass) -> str:
     running, ready = row.running, row.ready.old + row.ready.new
     skews = "".join(f"; {short_key(key.topology_key)} skew {key.skew}" for key in row.constraints)
     return f"{running.old} old and {running.new} new pods running, {ready} ready{skews}"

@@ -15,7 +15,7 @@ from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.snapshot.edits.nodes import Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, node, pod, taint
@@ -67,12 +67,12 @@ MEANT: dict[str, tuple[str, list[str]]] = {
 @pytest.mark.parametrize("case", MEANT)
 def test_the_nodes_that_are_meant(case: str) -> None:
     text, names = MEANT[case]
-    assert [found.metadata.name for found in nodes_meant(parse_target(text), CLUSTER)] == names
+    assert [found.metadata.name for found in nodes_of_target(parse_target(text), CLUSTER)] == names
 
 
 def test_a_label_of_just_that_name_is_not_the_well_known_one() -> None:
     nodes = cluster(labeled("n0", zone="a"), node("n1", zone="a"))
-    assert [found.metadata.name for found in nodes_meant(parse_target("zone=a"), nodes)] == ["n1"]
+    assert [found.metadata.name for found in nodes_of_target(parse_target("zone=a"), nodes)] == ["n1"]
 
 
 NOBODY: dict[str, tuple[str, str]] = {
@@ -118,7 +118,7 @@ def test_an_edit_that_names_nothing(case: str) -> None:
 def test_a_node_without_the_domain_that_screens_leave_out() -> None:
     nodes = cluster(node("ip-10-0-1-7.eu-west-1.compute.internal", zone="a"))
     with pytest.raises(UsageError, match=r'^nodes "ip-10-0-1-7" not found, did you mean "ip-10-0-1-7\.eu-west-1\.'):
-        nodes_meant(parse_target("ip-10-0-1-7"), nodes)
+        nodes_of_target(parse_target("ip-10-0-1-7"), nodes)
 
 
 def changed(text: str, nodes: Sequence[Node] = CLUSTER) -> NodeChange:

@@ -23,7 +23,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
         return UsageError(f"{subject} the cluster")
     if missing := _not_found(snapshot, namespace):
         return UsageError(missing)
-    namespaces = _known(snapshot)
+    namespaces = _namespace_names(snapshot)
     return UsageError(
         f"{subject} namespace {namespace}{'' if namespace in namespaces else alternatives(namespace, namespaces)}"
     )
@@ -37,13 +37,13 @@ def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 
 def _not_found(snapshot: Snapshot, namespace: str) -> str:
     """In the API server's words; empty where the namespace is there, or nobody listed them."""
-    namespaces = _known(snapshot)
+    namespaces = _namespace_names(snapshot)
     if namespace in namespaces or not snapshot.objects.knows(Namespace):
         return ""
     return f"namespaces {quote(namespace)} not found{alternatives(namespace, namespaces)}"
 
 
-def _known(snapshot: Snapshot) -> set[str]:
+def _namespace_names(snapshot: Snapshot) -> set[str]:
     return {_ALWAYS_THERE, *_namespaces(snapshot)}
 
 

@@ -393,13 +393,13 @@ def _roll(rollout: _Rollout, digest: str, now: datetime) -> bool:
     new = rollout.new
     if new is None:
         new = rollout.create(_grown(rollout, 0), digest, now)
-    elif (replicas := _wanted(rollout, new)) != replicas_of(new):
+    elif (replicas := _desired(rollout, new)) != replicas_of(new):
         rollout.scale(new, replicas)
         return False
     return not _shrink_old(rollout, new)
 
 
-def _wanted(rollout: _Rollout, new: ReplicaSet) -> int:
+def _desired(rollout: _Rollout, new: ReplicaSet) -> int:
     present = replicas_of(new)
     return rollout.replicas if present >= rollout.replicas else _grown(rollout, present)
 

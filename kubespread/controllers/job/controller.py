@@ -330,7 +330,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     active = len(progress.active)
     if spec.suspend:
         return JobPass(surplus=surplus(progress.active, active, progress.indexes))
-    desired = _wanted(spec, progress)
+    desired = _desired(spec, progress)
     going = surplus(progress.active, max(0, active - desired), progress.indexes)
     if going.chosen:
         return JobPass(surplus=replace(going, chosen=going.chosen[:MAX_PODS_PER_PASS]))
@@ -345,7 +345,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     return JobPass(len(pending), pending)
 
 
-def _wanted(spec: WorkloadSpec, progress: _Progress) -> int:
+def _desired(spec: WorkloadSpec, progress: _Progress) -> int:
     """How many pods are to be active."""
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if progress.completions is not None:

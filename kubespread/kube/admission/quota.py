@@ -46,7 +46,7 @@ def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
         if fault := _fault(pod, quota, counted):
             return Allowance(0, fault)
     usage = {name: amount for name, amount in _usage(pod).items() if amount.nano}
-    copies = min((_copies(quota, usage) for quota, _ in concerned if _asked(quota, usage)), default=None)
+    copies = min((_copies(quota, usage) for quota, _ in concerned if _limited_resources(quota, usage)), default=None)
     if copies is None:
         return Allowance(None)
     ledger = Ledger([quota for quota, _ in concerned])
@@ -129,7 +129,7 @@ class Ledger:
         charge = self._charge(pod)
         for place in charge.places:
             used = self._used[place]
-            for name in _asked(self._quotas[place], charge.usage):
+            for name in _limited_resources(self._quotas[place], charge.usage):
                 used[name] = _times(charge.usage[name], copies, used.get(name, ZERO))
                 self._touched[place][name] = None
         return bool(charge.places)
@@ -149,7 +149,9 @@ class Ledger:
 
     def _exceeded(self, place: int, charge: _Charge) -> str:
         usage, used, hard = charge.usage, self._used[place], self._hard[place]
-        before = {name: used.get(name, ZERO) for name in _asked(self._quotas[place], usage) if usage[name].nano}
+        before = {
+            name: used.get(name, ZERO) for name in _limited_resources(self._quotas[place], usage) if usage[name].nano
+        }
         over = [name for name, amount in before.items() if amount.nano + usage[name].nano > hard[name].nano]
         if not over:
             return ""
@@ -293,14 +295,15 @@ def _fault(pod: Pod, quota: ResourceQuota, counted: Sequence[str]) -> str | None
     return f"status unknown for quota: {name}, resources: {','.join(unknown)}" if unknown else None
 
 
-def _asked(quota: ResourceQuota, usage: Amounts) -> list[str]:
+def _limited_resources(quota: ResourceQuota, usage: Amounts) -> list[str]:
     return sorted(quota.status.hard.keys() & usage.keys())
 
 
 def _copies(quota: ResourceQuota, usage: Amounts) -> int:
     hard, used = amounts(quota.status.hard), amounts(quota.status.used)
     return min(
-        max(0, (hard[name].nano - used.get(name, ZERO).nano) // usage[name].nano) for name in _asked(quota, usage)
+        max(0, (hard[name].nano - used.get(name, ZERO).nano) // usage[name].nano)
+        for name in _limited_resources(quota, usage)
     )
 
 

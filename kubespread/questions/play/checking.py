@@ -10,7 +10,7 @@ from kubespread.scenario.types import Named, Scenario, Step
 from kubespread.scenario.verbs import Apply, Rollback, Rollout
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.target import nodes_of_target
 from kubespread.snapshot.edits.verb import OfNodes, Verb
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
@@ -52,7 +52,7 @@ def _check_nodes(world: World, action: Verb | None) -> None:
     if isinstance(action, AddNode):
         action.change(nodes)
     elif isinstance(action, OfNodes):
-        nodes_meant(action.target, nodes)
+        nodes_of_target(action.target, nodes)
 
 
 def _named(action: Verb | None) -> Iterator[Named]:

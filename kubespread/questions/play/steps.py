@@ -22,7 +22,7 @@ from kubespread.reports.happened import Happened, UnmadePods
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
-from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.target import nodes_of_target
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb
 from kubespread.world.events.applying import apply_workload, rolled_back
 from kubespread.world.events.creating import AppliedWorkload
@@ -101,7 +101,7 @@ def _apply(playing: Playing, verb: Verb) -> Sequence[Told | None]:
 
 
 def _nodes(world: World, verb: OfNodes) -> list[str]:
-    return [node.metadata.name for node in nodes_meant(verb.target, world.living.nodes.objects)]
+    return [node.metadata.name for node in nodes_of_target(verb.target, world.living.nodes.objects)]
 
 
 NOT_MODELLED = (

@@ -28,7 +28,7 @@ from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped
-from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.draining import drain_plan

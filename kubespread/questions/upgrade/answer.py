@@ -25,7 +25,7 @@ from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
+from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import apply
@@ -102,7 +102,7 @@ class Manner:
 
     def nodes(self, world: World) -> tuple[Node, ...]:
         """The nodes to replace."""
-        return tuple(nodes_meant(self.pool, world.living.nodes.objects))
+        return tuple(nodes_of_target(self.pool, world.living.nodes.objects))
 
     def play(self, world: World, missing: Missing) -> UpgradeReport:
         names = [node.metadata.name for node in self.nodes(world)]

@@ -13,7 +13,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.validation.labels import labels_faults
-from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import NODES, Edit, Field, FieldValues, Form, Holds, NodeChange, NodesEdit
 from kubespread.snapshot.topology_keys import full_topology_key
 
@@ -79,7 +79,7 @@ class RemoveTaint(NodeTaint, frozen=True):
         return f"{self.key}:{self.effect}" if self.effect else self.key
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        taints = [taint for node in nodes_meant(self.target, nodes) for taint in node.spec.taints]
+        taints = [taint for node in nodes_of_target(self.target, nodes) for taint in node.spec.taints]
         if not any(map(self._is_meant, taints)):
             taint_names = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
             raise UsageError(
@@ -147,7 +147,7 @@ class RemoveLabel(NodeLabel, frozen=True):
     key: str
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        label_names = {key for node in nodes_meant(self.target, nodes) for key in node.metadata.labels}
+        label_names = {key for node in nodes_of_target(self.target, nodes) for key in node.metadata.labels}
         full = full_topology_key(self.key, nodes)
         if full not in label_names:
             raise UsageError(f"label {quote(self.key)} not found on {self.target}{alternatives(self.key, label_names)}")

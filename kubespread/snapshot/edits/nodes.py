@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.taint import cordoned, uncordoned
-from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import (
     FLAG,
     NODE_USAGE,
@@ -112,7 +112,7 @@ class DeleteNode(NodesEdit, frozen=True):
     )
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        return NodeChange(removed=tuple(node.metadata.name for node in nodes_meant(self.target, nodes)))
+        return NodeChange(removed=tuple(node.metadata.name for node in nodes_of_target(self.target, nodes)))
 
 
 class Fail(NodesEdit, frozen=True):

@@ -38,7 +38,7 @@ def parse_target(text: str) -> Target:
         raise UsageError(f"invalid labels {text!r}: {error}") from error
 
 
-def nodes_meant(target: Target, nodes: Sequence[Node]) -> list[Node]:
+def nodes_of_target(target: Target, nodes: Sequence[Node]) -> list[Node]:
     """The nodes that ``target`` names, at least one, in the order of ``nodes``. Raises UsageError for none."""
     if target.selector is None:
         named = [node for node in nodes if node.metadata.name == target.text]

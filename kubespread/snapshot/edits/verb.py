@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 
 from kubespread.errors import UsageError
-from kubespread.snapshot.edits.target import Target, nodes_meant, parse_target
+from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
 
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
@@ -186,7 +186,7 @@ class NodesEdit(OfNodes, Edit, frozen=True):
 
     def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
         """Each node that is meant becomes what ``changed`` makes of it."""
-        pairs = [(node, changed(node)) for node in nodes_meant(self.target, nodes)]
+        pairs = [(node, changed(node)) for node in nodes_of_target(self.target, nodes)]
         replaced = {old.metadata.name: new for old, new in pairs if new != old}
         return NodeChange(replaced=replaced, notes=() if replaced else (f"{self}: changes nothing",))
 

@@ -141,12 +141,12 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
         if not isinstance(error, (Empty, subprocess.TimeoutExpired)):
             raise
         raise _PluginError(
-            f"no credentials within {TIME_LIMIT:g}s{_said(complaint)}; if it waits for a login, log in with "
+            f"no credentials within {TIME_LIMIT:g}s{_complaint(complaint)}; if it waits for a login, log in with "
             "kubectl first"
         ) from None
     if code != 0:
         complaining.join(_LAST_WORDS)
-        raise _PluginError(f"it ended with {code}{_said(complaint)}")
+        raise _PluginError(f"it ended with {code}{_complaint(complaint)}")
     return bytes(output)
 
 
@@ -199,7 +199,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _said(complaint: bytearray) -> str:
+def _complaint(complaint: bytearray) -> str:
     """The first line of what it complains, without what could be a credential."""
     lines = (" ".join(line.split()) for line in bytes(complaint).decode(errors="replace").splitlines())
     first = next(filter(None, lines), "")

@@ -22,7 +22,7 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.node_marks import AddTaint, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.nodes import Drain, Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
-from kubespread.snapshot.edits.target import Target, nodes_meant
+from kubespread.snapshot.edits.target import Target, nodes_of_target
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 from kubespread.world.events.daemon_sets import follow
@@ -137,7 +137,7 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
 
 
 def _names(world: World, target: Target) -> list[str]:
-    return [node.metadata.name for node in nodes_meant(target, world.living.nodes.objects)]
+    return [node.metadata.name for node in nodes_of_target(target, world.living.nodes.objects)]
 
 
 def _drain(world: World, edit: Drain) -> None:

@@ -98,7 +98,7 @@ def _ordinals(stateful_set: StatefulSet) -> range:
     return range(start, start + (stateful_set.spec.replicas or 0))
 
 
-def _known(world: Store, name: WorkloadName) -> StatefulSet:
+def _stateful_set(world: Store, name: WorkloadName) -> StatefulSet:
     stateful_set = world.workloads.stateful_sets.get(name)
     if stateful_set is None or name in world.stateful_sets:
         return rollout_of(world, name).stateful_set
@@ -107,13 +107,13 @@ def _known(world: Store, name: WorkloadName) -> StatefulSet:
 
 def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
     """Those that a StatefulSet with so many replicas is to have."""
-    start = first_ordinal(_known(world, name))
+    start = first_ordinal(_stateful_set(world, name))
     return range(start, start + replicas)
 
 
 def is_one_by_one(world: Store, name: WorkloadName) -> bool:
     """Whether a pod is made only once those before it are ready."""
-    return _known(world, name).spec.pod_management_policy != "Parallel"
+    return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
 
 def _of_pods(world: Store, name: WorkloadName) -> StatefulSet:

@@ -164,7 +164,7 @@ def _touched(
         for pods in (*moved, (waiting_pod.pod for waiting_pod in world.waiting))
     )
     lacking = _by_workload(world, missing)
-    like = {workload: pod for workload, rows in lacking.items() if (pod := _alike(world, rows[0].owner)) is not None}
+    like = {workload: pod for workload, rows in lacking.items() if (pod := _pod_like(world, rows[0].owner)) is not None}
     # The last one speaks for the workload: its template is the newest.
     pods = {**like, **dict([*gone, *placed, *waiting])}
     counts = [Counter(workload for workload, _ in pairs) for pairs in (gone, created, placed)]
@@ -174,7 +174,7 @@ def _touched(
             yield replace(row, gone=counts[0][workload], created=counts[1][workload], placed=counts[2][workload])
 
 
-def _alike(world: World, owner: WorkloadName) -> Pod | None:
+def _pod_like(world: World, owner: WorkloadName) -> Pod | None:
     """A pod like those that ``owner`` is to have."""
     refused, current = world.api_server.refused.get(owner), world.owners.get(owner)
     if refused is not None:
@@ -245,7 +245,7 @@ _FEW = 3
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 
-def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
+def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
     """What came of ``edit``, which was just done: nothing where no pod was touched and nothing is to be said.
 
     ``waited`` are the pods that waited before; of those there is nothing to say.
@@ -264,16 +264,16 @@ def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[s
         yield f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
         yield f"{edit}: {len(happened.blocked) - _FEW} more pods stay"
-    pending = list(pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in waited)))
-    for each in pending[:_FEW]:
-        waits = "waits" if len(each.pods) == 1 else "wait"
-        yield f"{edit}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
+    pending = list(pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in waited)))
+    for row in pending[:_FEW]:
+        waits = "waits" if len(row.pods) == 1 else "wait"
+        yield f"{edit}: {_pods(len(row.pods))} of {row.workload} {waits} for a node: {row.message}"
     if len(pending) > _FEW:
         yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"
     touched = {world.book.owner_of(pod) for pod in (*(gone.pod for gone in happened.gone), *happened.created)}
-    lacking = [each for each in unmade(world) if each.is_refused or each.owner in touched]
+    lacking = [missing for missing in unmade(world) if missing.is_refused or missing.owner in touched]
     for what, is_refused in (("not created", True), ("not made yet", False)):
-        for row in unmade_pods(world, (each for each in lacking if each.is_refused == is_refused)):
+        for row in unmade_pods(world, (missing for missing in lacking if missing.is_refused == is_refused)):
             yield f"{edit}: {_pods(row.count)} of {row.workload} {what}: {row.message}"
 
 

@@ -88,7 +88,7 @@ def _keep(checked: Checked, kept: list[Finding], findings: Iterable[Finding], si
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     subject = case.subject
-    for rule, finding in _found(case, rules):
+    for rule, finding in _rule_findings(case, rules):
         line, column = subject.place(finding.field)
         yield Finding(
             code=rule.code,
@@ -105,12 +105,12 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
         )
 
 
-def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
-    before = [(rule, finding) for rule in rules for finding in _asked(rule, case)]
+def _rule_findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
+    before = [(rule, finding) for rule in rules for finding in _check(rule, case)]
     revived = with_what_shows(
         [(rule.code, finding) for rule, finding in before],
         case,
-        lambda then: ((rule.code, finding) for rule in rules for finding in _asked(rule, then)),
+        lambda then: ((rule.code, finding) for rule in rules for finding in _check(rule, then)),
     )
     together = with_remedies_together(revived, case.trial)
     after = [(rule, finding) for (rule, _), finding in zip(before, together, strict=True)]
@@ -121,7 +121,7 @@ def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, Rule
             yield from ((rule, finding) for finding in rule.check(case, case.trial, reported))
 
 
-def _asked(rule: AnyRule, case: Case) -> Iterable[RuleFinding]:
+def _check(rule: AnyRule, case: Case) -> Iterable[RuleFinding]:
     if isinstance(rule, Rule):
         return rule.check(case)
     if isinstance(rule, ClusterRule) and case.trial is not None:
@@ -144,14 +144,14 @@ def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
                     line=fault.line,
                     column=fault.column,
                     field=fault.field,
-                    message=_said(fault),
+                    message=_message(fault),
                     proven=False,
                     remedy=remedy,
                 )
                 break
 
 
-def _said(fault: Fault) -> str:
+def _message(fault: Fault) -> str:
     """The API server's text, which begins with the field where it does not name it otherwise."""
     return f"{fault.field}: {fault.message}" if fault.field and fault.field not in fault.message else fault.message
 

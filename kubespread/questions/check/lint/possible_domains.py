@@ -82,7 +82,7 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
         for requirement in template.spec.requirements
         if requirement.operator == "In" and requirement.values
     }
-    selected = _asked(pod)
+    selected = _selected_labels(pod)
     chosen = {
         label: next((value for value in values if value in selected.get(label, ())), values[0])
         for label, values in allowed.items()
@@ -91,7 +91,7 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
         yield f"NodePool {name}", {**chosen, key: value, **template.metadata.labels, _POOL: name}, template.spec.taints
 
 
-def _asked(pod: Pod) -> Mapping[str, Sequence[str]]:
+def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
     """The values of labels that the pod's node selector and affinity name: Karpenter makes the node that is asked."""
     selected = {label: [value] for label, value in pod.spec.node_selector.items()}
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None

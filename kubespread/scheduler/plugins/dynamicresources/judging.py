@@ -59,7 +59,7 @@ class Judge:
     facts: Facts
     claims: PodClaims
     rules: Rules
-    _known: dict[tuple[int, tuple[str, ...]], Outcome] = field(default_factory=dict)
+    _allocations: dict[tuple[int, tuple[str, ...]], Outcome] = field(default_factory=dict)
     """Of nodes that reach the same pools and need the same of them, as long as the ledger stays as it is."""
 
     @cached_property
@@ -123,9 +123,9 @@ class Judge:
     def _allocated(self, node: int, names: tuple[str, ...], ledger: Ledger) -> Outcome:
         pools = self.facts.inventory.pools(node)
         key = id(pools), names
-        if key not in self._known:
-            self._known[key] = self._search(pools, names, ledger)
-        return self._known[key]
+        if key not in self._allocations:
+            self._allocations[key] = self._search(pools, names, ledger)
+        return self._allocations[key]
 
     def elsewhere(self, node: int) -> list[ClaimKey]:
         """The claims that are allocated where the node cannot reach them."""

@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[RuleFinding]:
         selector = _against_itself(case, term)
         over = next((declared for declared in case.own if declared.constraint.topology_key == term.topology_key), None)
         if selector is not None and over is not None:
-            yield from _found(case, over, position, selector)
+            yield from _finding(case, over, position, selector)
 
 
 def _required(pod: Pod) -> list[PodAffinityTerm]:
@@ -70,7 +70,7 @@ def _against_itself(case: Case, term: PodAffinityTerm) -> Selector | None:
     return selector if selector.matches(case.subject.labels) else None
 
 
-def _found(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[RuleFinding]:
+def _finding(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[RuleFinding]:
     name, field = short_key(over.constraint.topology_key), case.subject.field(f"{_FIELD}[{position}]")
     trial = case.trial
     if trial is not None and not trial.placed.is_complete:

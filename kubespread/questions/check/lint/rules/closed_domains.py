@@ -89,7 +89,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
     ]
     for closed in closed_constraints:
-        yield _found(closed, closed_constraints, trial)
+        yield _finding(closed, closed_constraints, trial)
 
 
 def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
@@ -105,7 +105,7 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
     return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
-def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFinding:
+def _finding(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFinding:
     key, placed = closed.declared.constraint.topology_key, trial.placed
     mended, remedy = _leaving_out(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
     better = mended.placed if isinstance(mended, Mended) else mended

@@ -44,10 +44,10 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for declared, selected in counted_together(case):
         others = [other for other in selected if not declares_alike(other, declared)]
         for other in others[:_MOST]:
-            yield from _found(case, declared, other)
+            yield from _finding(case, declared, other)
 
 
-def _found(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFinding]:
+def _finding(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFinding]:
     name, theirs = short_key(declared.constraint.topology_key), over_the_same(other, declared)
     has = "has no such constraint" if theirs is None else f"has {_terms(theirs.max_skew, theirs.when_unsatisfiable)}"
     message = (

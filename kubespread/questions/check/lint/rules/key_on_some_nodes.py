@@ -42,10 +42,10 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         column = trial.cluster.nodes.label(declared.constraint.topology_key)
         lacking = within_reach & column.absent
         if lacking.any() and column.present.any():
-            yield _found(case, declared, trial, within_reach, lacking)
+            yield _finding(case, declared, trial, within_reach, lacking)
 
 
-def _found(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> RuleFinding:
+def _finding(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> RuleFinding:
     names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
     of = int(np.count_nonzero(within_reach))
     key = declared.constraint.topology_key

@@ -70,7 +70,7 @@ def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> It
     scores = _scores(evaluation, placed.nodes[index])
     if scores:
         severity = Severity.INFO if skew == most + 1 else None
-        yield _found(declared, f"replica {index + 1} {scores}", trial, hard, severity)
+        yield _finding(declared, f"replica {index + 1} {scores}", trial, hard, severity)
 
 
 def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint, most: int) -> int | None:
@@ -106,7 +106,7 @@ def _scores(evaluation: Evaluation, node: int) -> str:
     )
 
 
-def _found(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> RuleFinding:
+def _finding(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> RuleFinding:
     key = declared.constraint.topology_key
     return RuleFinding(
         field=declared.path,

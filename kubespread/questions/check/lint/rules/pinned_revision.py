@@ -41,10 +41,10 @@ def check(case: Case) -> Iterator[RuleFinding]:
         selector = declared.written.label_selector
         for requirement in () if declared.constraint.selector.nothing else from_label_selector(selector).requirements:
             if requirement.key in _HASHES and requirement.operator == "In":
-                yield _found(case, declared, requirement.key, " or ".join(requirement.values))
+                yield _finding(case, declared, requirement.key, " or ".join(requirement.values))
 
 
-def _found(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
+def _finding(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
     own = case.subject.labels.get(key)
     replicas = counted(case.subject.replicas, "replica")
     now = f"the {replicas} of this template" if own is None else f"the {replicas} of this template, {own},"

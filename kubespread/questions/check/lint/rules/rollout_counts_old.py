@@ -51,7 +51,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     counting = [declared for declared in case.own if _counts_old(case, declared)]
     for declared in counting:
         if excess(rollout, declared.position):
-            yield from _found(declared, counting, rollout, deployment, case, trial)
+            yield from _finding(declared, counting, rollout, deployment, case, trial)
 
 
 def _counts_old(case: Case, declared: Declared) -> bool:
@@ -65,7 +65,7 @@ def _counts_old(case: Case, declared: Declared) -> bool:
     )
 
 
-def _found(
+def _finding(
     declared: Declared,
     counting: Sequence[Declared],
     rollout: RolloutReport,

@@ -61,7 +61,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         )
         if remedy is not None:
             severity = None if open_to else Severity.INFO
-            yield _found(declared, open_to or possible, remedy, severity, trial)
+            yield _finding(declared, open_to or possible, remedy, severity, trial)
 
 
 def _waiting(
@@ -106,7 +106,7 @@ def _text(taint: Taint) -> str:
     return f"{taint.key}={taint.value}" if taint.value else taint.key
 
 
-def _found(
+def _finding(
     declared: Declared, possible: Mapping[str, Possible], remedy: Remedy, severity: Severity | None, trial: Trial
 ) -> RuleFinding:
     key = declared.constraint.topology_key

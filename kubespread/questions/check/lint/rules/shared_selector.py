@@ -51,10 +51,10 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
         others = [other for other in selected if declares_alike(other, declared)]
         if others:
-            yield from _found(case, declared, others)
+            yield from _finding(case, declared, others)
 
 
-def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
+def _finding(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
     constraint, trial = declared.constraint, case.trial
     names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = counted(sum(other.replicas for other in others), "replica")

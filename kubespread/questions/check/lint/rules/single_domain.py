@@ -40,10 +40,10 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     for declared, hard in case.hard(trial):
         eligible, constraint = domains(hard), declared.constraint
         if len(eligible) == 1 and (constraint.min_domains or 1) == 1 and constraint.self_match:
-            yield _found(declared, hard, eligible[0], trial)
+            yield _finding(declared, hard, eligible[0], trial)
 
 
-def _found(declared: Declared, hard: HardConstraint, domain: str, trial: Trial) -> RuleFinding:
+def _finding(declared: Declared, hard: HardConstraint, domain: str, trial: Trial) -> RuleFinding:
     constraint, placed = declared.constraint, trial.placed
     name = short_key(constraint.topology_key)
     others = [other for other in domains_of(hard, hard.column.present) if other != domain]

@@ -50,7 +50,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if rollout is None:
         yield from _at_once(deployment, trial)
     elif not rollout.complete:
-        yield _found(deployment, rollout, trial)
+        yield _finding(deployment, rollout, trial)
 
 
 def _at_once(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
@@ -62,24 +62,24 @@ def _at_once(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
     if stall is not None:
         yield RuleFinding(
             field="spec.strategy",
-            message=_said(stall.max_surge, 0, 0, trial.placed.count, stall.message),
+            message=_message(stall.max_surge, 0, 0, trial.placed.count, stall.message),
             remedy=Remedy(text="make room for another pod, or maxUnavailable: 1"),
             proven=True,
         )
 
 
-def _said(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
+def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
     return (
         f"no rollout ends: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
         f"{replicas} new pods: {why}"
     )
 
 
-def _found(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> RuleFinding:
+def _finding(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> RuleFinding:
     surge, unavailable = rollout.max_surge, rollout.max_unavailable
     return RuleFinding(
         field="spec.strategy",
-        message=_said(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
+        message=_message(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
         remedy=_remedy(deployment, rollout, trial),
         proven=True,
     )

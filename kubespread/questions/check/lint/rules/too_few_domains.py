@@ -41,7 +41,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         if eligible and hard.lacks_domains and not _is_meant(case, declared, eligible, trial):
             # Those that no pod can go to are no help once taints are honored.
             within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
-            yield _found(declared, eligible, within_reach or len(eligible), trial)
+            yield _finding(declared, eligible, within_reach or len(eligible), trial)
 
 
 def _is_meant(case: Case, declared: Declared, eligible: Sequence[str], trial: Trial) -> bool:
@@ -51,7 +51,7 @@ def _is_meant(case: Case, declared: Declared, eligible: Sequence[str], trial: Tr
     return len(eligible) + sum(domain.taint is None for domain in possible.values()) >= (constraint.min_domains or 1)
 
 
-def _found(declared: Declared, eligible: Sequence[str], least: int, trial: Trial) -> RuleFinding:
+def _finding(declared: Declared, eligible: Sequence[str], least: int, trial: Trial) -> RuleFinding:
     constraint, placed = declared.constraint, trial.placed
     enough = trial.mended_where(declared.position, min_domains=least)
     return RuleFinding(

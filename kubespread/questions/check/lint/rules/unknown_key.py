@@ -60,11 +60,13 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for declared in case.own:
         key = declared.constraint.topology_key
         if key in _REPLACED:
-            yield _found(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING)
+            yield _finding(
+                declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING
+            )
         elif key not in _COMMON:
             meant = meant_key(key, _conceivable(key))
             problem = f"{key} is none of the labels that nodes commonly have"
-            yield _found(declared, problem, meant, Severity.WARNING if meant else Severity.INFO)
+            yield _finding(declared, problem, meant, Severity.WARNING if meant else Severity.INFO)
 
 
 def _conceivable(key: str) -> list[str]:
@@ -73,7 +75,7 @@ def _conceivable(key: str) -> list[str]:
     return [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
 
 
-def _found(declared: Declared, problem: str, meant: str, severity: Severity) -> RuleFinding:
+def _finding(declared: Declared, problem: str, meant: str, severity: Severity) -> RuleFinding:
     happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
     remedy = f"topologyKey: {meant}" if meant else "make sure that every node has this label, or check with a cluster"
     return RuleFinding(
