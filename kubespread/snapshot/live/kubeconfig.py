@@ -90,7 +90,7 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     name = access.context or config["current-context"]
     if not name and not access.cluster:
         raise UsageError(
-            f"no cluster chosen: the kubeconfig has no current-context; choose one of {_listed_names(config, 'contexts')} "
+            f"no cluster chosen: the kubeconfig has no current-context; choose one of {_names(config, 'contexts')} "
             "with --context"
         )
     context = _named(config, "contexts", name) if name else {}
@@ -223,14 +223,12 @@ def _resolved(entry: Data, kind: str, directory: Path) -> Data:
 def _named(config: Data, kind: str, name: str) -> Data:
     entry = config[kind].get(name)
     if entry is None:
-        raise UsageError(
-            f'{ENTRIES[kind]} "{name}" does not exist in the kubeconfig; it has {_listed_names(config, kind)}'
-        )
+        raise UsageError(f'{ENTRIES[kind]} "{name}" does not exist in the kubeconfig; it has {_names(config, kind)}')
     assert isinstance(entry, dict)
     return entry
 
 
-def _listed_names(config: Data, kind: str) -> str:
+def _names(config: Data, kind: str) -> str:
     return ", ".join(sorted(config[kind])) or "none"
 
 

@@ -265,9 +265,9 @@ def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) ->
     if len(happened.blocked) > _FEW:
         yield f"{edit}: {len(happened.blocked) - _FEW} more pods stay"
     pending = list(pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in waited)))
-    for row in pending[:_FEW]:
-        waits = "waits" if len(row.pods) == 1 else "wait"
-        yield f"{edit}: {_pods(len(row.pods))} of {row.workload} {waits} for a node: {row.message}"
+    for group in pending[:_FEW]:
+        waits = "waits" if len(group.pods) == 1 else "wait"
+        yield f"{edit}: {_pods(len(group.pods))} of {group.workload} {waits} for a node: {group.message}"
     if len(pending) > _FEW:
         yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"
     touched = {world.book.owner_of(pod) for pod in (*(gone.pod for gone in happened.gone), *happened.created)}
