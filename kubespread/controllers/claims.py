@@ -1,4 +1,4 @@
-"""The claims that are made for a pod of its own, as the API server would store them.
+"""The claims that are made for a single pod, as the API server would store them.
 
 Source of the rules: pkg/controller/volume/ephemeral of Kubernetes, and the admission plugin DefaultStorageClass.
 """
@@ -31,7 +31,7 @@ def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> list[PersistentVolumeClaim]:
-    """New claims with their defaults; none of a class that was not listed, of which nothing can be said."""
+    """New claims with their defaults, without those of a class that was not listed, as nothing is known of it."""
     classes = {storage_class.metadata.name for storage_class in objects.of(StorageClass)}
     admitted = []
     for claim in claims:

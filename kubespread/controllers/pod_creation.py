@@ -1,4 +1,4 @@
-"""An object that pods are made of, and the pod that comes of it.
+"""An object from which pods are made, and the pod made from it.
 
 Hashes and random suffixes of names are made up so that the same template always gets the same.
 """
@@ -88,7 +88,7 @@ def template_hash(template_text: str) -> str:
 
 
 def generated_name(prefix: str, seed: str) -> str:
-    """generateName cut to 58 characters and five characters that depend on nothing but the input; empty without it."""
+    """generateName cut to 58 characters plus five that depend only on the input; empty without generateName."""
     if not prefix:
         return ""
     digest, suffix = _fnv1a(prefix + seed), ""

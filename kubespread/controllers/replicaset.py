@@ -205,7 +205,7 @@ BURST_REPLICAS = 500
 
 
 Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
-"""Which of equal pods, of which so many are to go; all of them stand by name."""
+"""Which of several equal pods go, given how many; all are sorted by name."""
 
 
 def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:

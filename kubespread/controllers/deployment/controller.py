@@ -106,7 +106,7 @@ class _Rollout:
         return created
 
     def scale(self, replica_set: ReplicaSet, replicas: int) -> None:
-        """Nothing is written where the size stays, not even annotations."""
+        """Writes nothing, not even annotations, if the size stays the same."""
         if replicas_of(replica_set) != replicas:
             self.scale_and_annotate(replica_set, replicas)
 
@@ -175,7 +175,7 @@ def _only_active_or_newest(rollout: _Rollout) -> ReplicaSet | None:
 
 
 def _is_saturated(rollout: _Rollout) -> bool:
-    """Whether the new ReplicaSet has all the pods there should be, and was sized for that many."""
+    """Whether the new ReplicaSet has all desired pods and was sized for that number."""
     new = rollout.new
     return (
         new is not None
@@ -254,7 +254,7 @@ class DeploymentPass:
     """All that remain, a created one last. Their statuses are as they were: other controllers write those."""
     created: ReplicaSet | None
     writes: tuple[Write, ...]
-    """In the order they were made; writes of nothing but annotations are left out."""
+    """In the order they were made, without writes that only change annotations."""
 
 
 def reconcile(
@@ -316,7 +316,7 @@ def _is_complete(deployment: Deployment) -> bool:
 
 
 def _clean_up_history(rollout: _Rollout) -> None:
-    """Delete old ReplicaSets beyond the limit, the lowest revision first, as far as they had no pods before the pass.
+    """Delete old ReplicaSets beyond the limit, lowest revision first, unless they had pods before the pass.
 
     Source of the rule: cleanupDeployment.
     """
@@ -411,7 +411,7 @@ def _grown(rollout: _Rollout, present: int) -> int:
 
 
 def _shrink_old(rollout: _Rollout, new: ReplicaSet) -> bool:
-    """Returns whether there are fewer old pods now, as far as the controller itself notices."""
+    """Returns whether the controller itself sees fewer old pods now."""
     if not rollout.active_old:
         return False
     min_available = rollout.replicas - rollout.max_unavailable

@@ -63,7 +63,7 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
 
 
 def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
-    """Whether the templates are the same but for the hash, which only the ReplicaSet's has."""
+    """Whether the templates are equal apart from the hash, which only the ReplicaSet's has."""
     return without_hash(replica_set.spec.template) == without_hash(deployment.spec.template)
 
 
@@ -78,7 +78,7 @@ def revision(replica_set: ReplicaSet) -> int | None:
 
 
 def without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
-    """The template of a ReplicaSet as its Deployment has it."""
+    """The template of a ReplicaSet without the hash, as its Deployment has it."""
     if template is None or TEMPLATE_HASH not in template.metadata.labels:
         return template
     labels = {key: value for key, value in template.metadata.labels.items() if key != TEMPLATE_HASH}

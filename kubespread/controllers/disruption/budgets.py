@@ -46,7 +46,7 @@ _SCALABLE_KINDS = frozenset(cls.__name__ for cls in _GROUPS)
 
 
 class ScaleError(Exception):
-    """A controller whose replicas cannot be told; the message is the disruption controller's."""
+    """A controller whose replicas cannot be determined; the message is the disruption controller's."""
 
 
 class Scale(NamedTuple):
@@ -100,7 +100,7 @@ class ClusterScales:
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
         workload = self._find(controller, namespace)
         if isinstance(workload, ReplicaSet):
-            # That of a missing Deployment stands for itself.
+            # A ReplicaSet whose Deployment is missing counts by itself.
             workload = self._deployment(workload) or workload
         if workload is not None:
             replicas = workload.spec.replicas

@@ -29,13 +29,13 @@ UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
 
 @dataclass(frozen=True, slots=True)
 class DrainFlags:
-    """kubectl's own flags, as far as they decide what happens to which pod."""
+    """Those of kubectl's flags that decide what happens to which pod."""
 
     force: bool = False
     ignore_daemonsets: bool = False
     delete_emptydir_data: bool = False
     skip_wait_for_delete_timeout: int = 0
-    """Pods that were to be gone more than this many seconds ago are passed over; 0: none."""
+    """Skip pods whose deletion was due more than this many seconds ago; 0: skip none."""
     pod_selector: Selector = Selector()
 
 

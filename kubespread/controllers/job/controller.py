@@ -26,7 +26,7 @@ from kubespread.kube.well_known import ENDED_PHASES, READY
 
 
 def _completion_index(pod: Pod, completions: int) -> int | None:
-    """The index of ``pod``, None where it has none of the Job's."""
+    """The index of ``pod``; None if it has no index of the Job."""
     index = parse_int64(pod.metadata.annotations.get(JOB_COMPLETION_INDEX, ""))
     return index if index is not None and 0 <= index < completions else None
 
@@ -54,7 +54,7 @@ def _merged(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]
 
 
 def _first_pending(taken: Sequence[range], count: int, completions: int) -> tuple[int, ...]:
-    """The ``count`` smallest indexes that are in none of the merged ranges, as far as there are so many."""
+    """The ``count`` smallest indexes outside the merged ranges, or all if there are fewer."""
     pending: list[int] = []
     start = 0
     for span in (*taken, range(completions, completions)):
@@ -74,7 +74,7 @@ class Surplus:
 
     chosen: tuple[Pod, ...] = ()
     always: tuple[Pod, ...] = ()
-    """Those that go whatever the order in which the pods were listed."""
+    """Those that go regardless of the order in which the pods were listed."""
     sometimes: tuple[Pod, ...] = ()
     """Equal pods, some of which go."""
 
@@ -118,7 +118,7 @@ def _tied(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int)
 def _duplicates(
     ordered: Sequence[Pod], key: Callable[[Pod], _Key], completions: int
 ) -> tuple[list[Pod], list[list[Pod]]]:
-    """The pods that go for their index, and per index the equal ones of which one, here the last, is kept."""
+    """The pods that go because of their index, and per index the equal pods of which one (here the last) is kept."""
     by_index: dict[int | None, list[Pod]] = {}
     for pod in ordered:
         by_index.setdefault(_completion_index(pod, completions), []).append(pod)
@@ -282,7 +282,7 @@ def _has_failed(pod: Pod, spec: WorkloadSpec) -> bool:
 def _ending(
     job: Job, pods: Sequence[Pod], progress: _Progress, true: Mapping[str, str], now: datetime
 ) -> tuple[str, str] | None:
-    """The condition, and why, with which the Job ends whatever still runs; None where it goes on."""
+    """The condition with which the Job ends even if pods still run, and why; None if it goes on."""
     for kind in ("SuccessCriteriaMet", "FailureTarget"):
         if kind in true:
             return kind, true[kind]
@@ -346,7 +346,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
 
 
 def _desired(spec: WorkloadSpec, progress: _Progress) -> int:
-    """How many pods are to be active."""
+    """How many pods should be active."""
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if progress.completions is not None:
         return max(0, min(parallelism, progress.completions - progress.succeeded))

@@ -117,7 +117,7 @@ def reconcile(
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A pod of the StatefulSet, or the place of one that is missing: then with the revision it is to have."""
+    """A pod of the StatefulSet, or the place of a missing one, then with the revision it should get."""
 
     ordinal: int
     name: str
@@ -181,12 +181,12 @@ def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
 
 
 def _not_updated(stateful_set: StatefulSet) -> int:
-    """How many of the lowest ordinals are created anew with the current revision."""
+    """How many of the lowest ordinals are recreated with the current revision."""
     strategy = _defaulted(stateful_set.spec.update_strategy)
     if strategy.type != _ROLLING_UPDATE:
         return 0
     if strategy.rolling_update is None:
-        # Only where the type is written and nothing below it: then as many as have not been updated yet.
+        # Only if the type is set and nothing below it: then the number not updated yet.
         return stateful_set.status.current_replicas
     return strategy.rolling_update.partition or 0
 

@@ -1,4 +1,4 @@
-"""StatefulSets: pods by ordinal, each with claims of its own."""
+"""StatefulSets: pods by ordinal, each with its own claims."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
 
 
 def claims_of(stateful_set: StatefulSet, ordinal: int) -> list[PersistentVolumeClaim]:
-    """The claims that the pod of an ordinal has of its own."""
+    """The claims that belong to the pod of an ordinal."""
     meta = stateful_set.metadata
     return [
         _claim(template, f"{meta.name}-{ordinal}", meta.namespace)

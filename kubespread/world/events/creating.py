@@ -42,11 +42,11 @@ class AppliedWorkload:
     object: ApiObject | None = None
     """With the template; None for a kind that is not known."""
     replicas: int | None = None
-    """None where it does not say: what runs stays, what is new gets one."""
+    """None where the manifest sets none: a running workload keeps its number, a new one gets 1."""
     is_other_template: bool = True
-    """Whether the template is scheduled otherwise than the one it runs with, or it is restarted."""
+    """Whether the template schedules differently from the running one, or the workload is restarted."""
     count: int = 1
-    """How many pods a kind whose controller is not known runs at once."""
+    """How many pods run at once for a kind whose controller is not modeled."""
 
 
 def create(world: World, applied: AppliedWorkload) -> None:

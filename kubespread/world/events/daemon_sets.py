@@ -1,4 +1,4 @@
-"""DaemonSets: a pod on every node where it belongs, as far as nodes change and pods go."""
+"""DaemonSets: one pod on every node that should have one, as nodes change and pods go."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
 
 
 def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
-    """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
+    """Each DaemonSet's pod without its pin; one of its own pods where the DaemonSet itself is not in the cluster."""
     world.assume(world.workloads.objects.gap(DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):

@@ -37,10 +37,10 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
 
 
 def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
-    """The Deployment as it is in the cluster; of one that is not there, one that has no pods yet.
+    """The Deployment as it is in the cluster; a missing one is taken to have no pods yet.
 
-    Where none of its ReplicaSets has its template, a cluster's source was not complete, or the controller has not seen
-    a change: the one with most pods is taken for the one that has.
+    If none of its ReplicaSets has its template, the cluster's source was incomplete or the controller has not seen a
+    change yet: the ReplicaSet with the most pods is then taken to have it.
     """
     deployment = world.workloads.deployments.get(name)
     if deployment is None:
@@ -62,7 +62,7 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
 
 
 def sized(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
-    """A ReplicaSet that does not say how many pods it is to have has as many as it runs."""
+    """A ReplicaSet without ``replicas`` is taken to want as many pods as it runs."""
     if replica_set.spec.replicas is not None:
         return replica_set
     active = sum(map(is_active, world.book.of(name_of(replica_set))))

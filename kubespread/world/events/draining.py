@@ -1,4 +1,4 @@
-"""Nodes that are drained: cordoned, and their pods evicted as far as budgets allow."""
+"""Draining nodes: they are cordoned, and their pods evicted as budgets allow."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
-    Here whatever the budgets let through goes together, its successors are placed and ready, and then the others are
-    asked for again as long as that helps.
+    Here all pods that the budgets let go are evicted together. Once their successors are placed and ready the others
+    are tried again, until a round evicts nothing.
     """
     is_empty = True
     for node in nodes:

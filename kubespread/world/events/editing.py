@@ -198,7 +198,7 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
 
 
 def exists(world: World, name: WorkloadName) -> bool:
-    """Whether the cluster has such a workload, be it that only its pods tell."""
+    """Whether the cluster has such a workload, even if only its pods show it."""
     workloads = world.workloads
     by_name = (workloads.deployments, workloads.daemon_sets)
     return (

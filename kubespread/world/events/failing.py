@@ -120,9 +120,9 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, Zon
 
 
 def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]) -> None:
-    """Delete pods of ``nodes``, those that are due together at once, and let whose they are settle each time.
+    """Delete pods of ``nodes``, those due at the same time together, and let their owners settle each time.
 
-    Who waits besides finds no more room by that, and is tried again at the end.
+    Other waiting pods gain no room from this, so they are tried again only at the end.
     """
     waiting: dict[WorkloadName | None, list[PodKey]] = {}
     for waiting_pod in world.waiting:

@@ -72,7 +72,7 @@ def _goes_on(pod: Pod) -> bool:
 
 
 def _uncounted(job: Job, pods: Iterable[Pod]) -> Iterator[Pod]:
-    """Pods that have ended and are not in the Job's status: as many as there are more than it counts."""
+    """How many ended pods the Job's status does not count yet."""
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
     failed = [pod for pod in pods if pod.status.phase == "Failed"]
     return chain(ended[job.status.succeeded :], failed[job.status.failed :])

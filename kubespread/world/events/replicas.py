@@ -47,7 +47,7 @@ def template_of(world: Store, owner: Owner) -> Pod:
 
 
 def _related(world: Store, name: WorkloadName) -> list[Pod]:
-    """The active pods of all ReplicaSets of the same controller; a ReplicaSet by itself has no relations."""
+    """The active pods of all ReplicaSets of the same controller; a ReplicaSet without a controller has none."""
     above = world.workloads.above(name, world.book.of(name))
     if above == name:
         return []

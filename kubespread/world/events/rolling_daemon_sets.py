@@ -27,7 +27,7 @@ _WAITS = "pods of the old revision wait for a node that its new pod cannot use"
 
 
 def roll_out(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> RolloutReport:
-    """Give a DaemonSet another template, of which ``pod`` is an admitted pod without its pin, and let its controller
+    """Give a DaemonSet a new template (``pod`` is an admitted pod of it, without its pin) and let its controller
     work.
     """
     world.add_objects([daemon_set])
@@ -124,7 +124,7 @@ class _Revising:
         return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
 
     def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:
-        """Old pods that are not ready go at once, of the others as many as may be missing."""
+        """Old pods that are not ready go at once; of the others, as many as maxUnavailable allows."""
         old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
         unready = [pod for pod in old if not is_ready(pod)]
         unavailable = sum(not any(map(is_ready, pods)) for pods in nodes)
@@ -152,7 +152,7 @@ class _Revising:
 
     def _delete(self, pods: list[Pod], why: str) -> None:
         self.world.delete(pods, why)
-        # What comes in their place is made of the new template, here.
+        # Their successors are made from the new template, here.
         self.world.owner(self.name).gone.clear()
 
     def _create(self, nodes: list[str]) -> bool:

@@ -25,7 +25,7 @@ _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
 
 
 def roll_out(world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod) -> RolloutReport:
-    """Give a StatefulSet another template, of which ``pod`` is an admitted pod, and let its controller work."""
+    """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
     rollout = stateful_sets.rollout_of(world, name)
     revision = pod.metadata.labels.get(REVISION_LABEL, "")
     rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)

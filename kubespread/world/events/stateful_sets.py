@@ -106,7 +106,7 @@ def _stateful_set(world: Store, name: WorkloadName) -> StatefulSet:
 
 
 def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
-    """Those that a StatefulSet with so many replicas is to have."""
+    """The ordinals of a StatefulSet with this many replicas."""
     start = first_ordinal(_stateful_set(world, name))
     return range(start, start + replicas)
 

@@ -18,10 +18,10 @@ _NOT_YET = "its controller has yet to make them"
 
 @dataclass(frozen=True, slots=True)
 class Unmade:
-    """Pods that a controller is to have and that do not exist."""
+    """Pods that a controller should have but that do not exist."""
 
     owner: WorkloadName
-    """What makes them directly: a ReplicaSet, not the Deployment above it. A pod by itself is its own."""
+    """What makes them directly: a ReplicaSet, not the Deployment above it. A bare pod is its own owner."""
     count: int
     message: str
     """What the API server says to the first of them, or what their controller waits for."""
@@ -106,7 +106,7 @@ def _state(pod: Pod) -> str:
 
 
 def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
-    """Of controllers that make each pod by itself: what they were refused, and what has to wait for another's end."""
+    """For controllers that make pods one by one: those refused, and those that wait for another to end."""
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
     if name.kind == "Job" and not world.makes_none(name):

@@ -64,7 +64,7 @@ class Revising(Protocol):
 
     @property
     def why_waiting(self) -> str:
-        """Why it goes no further although all its pods are there and ready."""
+        """Why it stops although all its pods exist and are ready."""
 
     def reconcile(self) -> bool:
         """One pass; whether it did anything."""
@@ -85,7 +85,7 @@ class Way:
     """As of the last pass."""
 
     def go(self) -> None:
-        """Until the controller has nothing to do any more, or waits for something that does not come."""
+        """Run until the controller has nothing left to do, or waits for something that never comes."""
         world, revising = self.world, self.revising
         self.fewest_ready = _ready(self._all)
         self._start = self._changed_nodes()

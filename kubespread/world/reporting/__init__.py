@@ -1,1 +1,1 @@
-"""What is told of a world."""
+"""What reports say about a world."""

@@ -36,8 +36,8 @@ from kubespread.world.store.waiting import Waiting
 
 
 def desired_replicas(world: World, workload: WorkloadName) -> int:
-    """How many pods a workload is to have: what a Deployment says, as its ReplicaSets have more in a rollout. Where it
-    is not there, its controller has noted that on each of them.
+    """How many pods a workload should have. A Deployment's own number counts, since its ReplicaSets have more during a
+    rollout; where it is missing, the number its controller noted on each ReplicaSet.
     """
     deployment = world.workloads.deployments.get(workload)
     if deployment is not None and deployment.spec.replicas is not None:
@@ -126,11 +126,11 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
 
 
 def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPods]:
-    """Pods that wait, those of one workload that hear the same together, by workload."""
+    """Waiting pods by workload, those of one workload with the same message together."""
     groups: dict[tuple[WorkloadName, str], list[NamespacedName]] = {}
     messages: dict[int, str] = {}
     for waiting_pod in waiting:
-        # Pods of one template all hear the same.
+        # Pods of one template all get the same message.
         template = id(waiting_pod.template)
         if template not in messages:
             messages[template] = world.message(waiting_pod)
@@ -142,7 +142,7 @@ def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPo
 
 
 def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[UnmadePods]:
-    """Pods that do not exist though they are to, those of one workload together."""
+    """Pods that should exist but do not, by workload."""
     for workload, rows in sorted(_by_workload(world, missing).items(), key=lambda group: in_order(group[0])):
         count = sum(pods.count for pods in rows)
         yield UnmadePods(workload=workload, count=count, message=rows[0].message)
@@ -175,7 +175,7 @@ def _touched(
 
 
 def _pod_like(world: World, owner: WorkloadName) -> Pod | None:
-    """A pod like those that ``owner`` is to have."""
+    """A pod like those that ``owner`` should have."""
     refused, current = world.api_server.refused.get(owner), world.owners.get(owner)
     if refused is not None:
         return refused.pods[0][0]
@@ -215,11 +215,11 @@ def _workload(
 
 
 GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
-"""Controllers of which every node has its own pods: where these are is no question."""
+"""Controllers that run a pod per node: where their pods go is never in question."""
 
 
 class AskedWorkloads:
-    """Those that a question chooses, without the ones whose pods go with their nodes."""
+    """The workloads that a question selects, without those whose pods belong to their node."""
 
     def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool]) -> None:
         self._world, self._is_asked = world, is_asked
@@ -246,9 +246,9 @@ NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and 
 
 
 def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
-    """What came of ``edit``, which was just done: nothing where no pod was touched and nothing is to be said.
+    """What ``edit``, just made, led to: no sentences where it touched no pod and there are no notes.
 
-    ``waited`` are the pods that waited before; of those there is nothing to say.
+    ``waited`` are the pods that were waiting before it; they are not mentioned.
     """
     happened = world.happenings
     yield from (note if names_edit else f"{edit}: {note}" for note, names_edit in happened.notes.items())

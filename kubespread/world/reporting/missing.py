@@ -35,7 +35,7 @@ class Missing:
         self._unmade = Counter({(row.owner, row.is_refused): row.count for row in unmade(world)})
 
     def newly_waiting(self, world: World) -> list[Waiting]:
-        """Pods that wait now, of each workload as many as it has more of than before."""
+        """Waiting pods, for each workload only the number it has gained since before."""
         waiting = {key_of(waiting_pod.pod): waiting_pod for waiting_pod in world.waiting}
         new = [waiting_pod for key, waiting_pod in waiting.items() if key not in self._waiting]
         if not new:
@@ -57,8 +57,8 @@ class Missing:
         return bool(self.newly_waiting(world)) or any(True for _ in self.newly_unmade(world))
 
     def newly_unmade(self, world: World) -> Iterator[Unmade]:
-        """Pods that their controllers do not make as things stand, of each controller those that it has more of than
-        before. Asked of those that lost pods: others are as they were.
+        """Pods that their controllers do not make now, for each controller only the number gained since before. Only
+        controllers that lost pods are looked at: the others have not changed.
         """
         lost = (world.book.owner_of(gone.pod) for gone in world.happenings.gone)
         for row in unmade(world, {owner for owner in lost if owner is not None}):

@@ -26,8 +26,8 @@ _MAX_NAMED = 3
 
 
 def resume(world: World) -> None:
-    """Let terminating pods end, and every controller whose object is not at rest go on. What cannot be known, whether
-    a pod that is not ready becomes so, is noted: it stays as it is, and so does what is made of the same template.
+    """Let terminating pods end, and controllers with unfinished work go on. Whether an unready pod becomes ready cannot
+    be known: it is taken to stay unready, like new pods of the same template, and a note says so.
     """
     stuck = world.surroundings.stuck | set(_never_ready(world))
     world.surroundings = replace(world.surroundings, stuck=stuck)
@@ -47,14 +47,14 @@ def resume(world: World) -> None:
 
 
 def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
-    """What to say of rollouts and scalings under way where nobody lets them go on, of those that are asked about."""
+    """A note on rollouts and scalings that are under way and are not continued, among the workloads asked about."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
     named = sorted(filter(is_asked, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()
 
 
 def _never_ready(world: World) -> Iterator[WorkloadName]:
-    """ReplicaSets of Deployments that have pods on nodes that work, and none of them ready."""
+    """ReplicaSets of Deployments with pods on working nodes, none of which is ready."""
     silent = {"", *(node.metadata.name for node in world.living.nodes.objects if is_silent(node))}
     for name in world.workloads.replica_sets:
         if world.workloads.above(name).kind == "Deployment":

@@ -29,7 +29,7 @@ class Refused:
     pods: list[tuple[Pod, Pod]] = field(default_factory=list)
     """Those that were sent, each with its template."""
     may_retry: bool = False
-    """Whether quotas have more room since, or are other than they were."""
+    """Whether quotas have gained room or changed since."""
 
 
 class ApiServer:
@@ -43,10 +43,10 @@ class ApiServer:
         time: datetime,
         assume: Callable[[Iterable[str]], None],
     ) -> None:
-        """``assume`` is told what has to be taken for granted to admit a pod."""
+        """``assume`` records what has to be assumed to admit a pod."""
         self._plugins, self._objects, self._assume = plugins, objects, assume
         self.refused: dict[WorkloadName, Refused] = {}
-        """By what controls them, a pod that nothing controls by itself."""
+        """By controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod]] = {}
         """By template, which is kept for that."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
@@ -69,7 +69,7 @@ class ApiServer:
         return objects.with_all(ResourceQuota, self._ledger.quotas) if self._ledger else objects
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
-        """The objects besides pods and nodes are others now; ``added`` are those that came or changed."""
+        """Objects other than pods and nodes have changed; ``added`` are those that are new or different."""
         self._objects = objects
         self._admitted.clear()
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):

@@ -20,7 +20,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 
 
 def gaps(objects: ClusterObjects) -> Iterator[str]:
-    """What whoever evicts pods depends on: the budgets, and how many pods are asked for of those they protect."""
+    """Gaps that matter to evictions: missing budgets, and missing replica counts of the workloads they protect."""
     yield from budget_gaps(objects)
     owners = (owner for replica_set in objects.of(ReplicaSet) if (owner := controller_of(replica_set)) is not None)
     if any(reads_scale(budget.spec) for budget in objects.of(PodDisruptionBudget)) and any(
@@ -30,7 +30,7 @@ def gaps(objects: ClusterObjects) -> Iterator[str]:
 
 
 class Budgets:
-    """The budgets of a cluster; each is synced when somebody asks and its pods are other than they were."""
+    """The budgets of a cluster; each is synced when asked about, if its pods have changed."""
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget], scales: Scales, pods: Iterable[Pod]) -> None:
         self._budgets = list(budgets)
@@ -57,7 +57,7 @@ class Budgets:
         return self._protecting[key][1]
 
     def changed(self, pod: Pod) -> None:
-        """A pod came, or is other than it was."""
+        """A pod is new or has changed."""
         for place in self._of(pod):
             self._pods[place][key_of(pod)] = pod
             self._stale.add(place)
@@ -98,7 +98,7 @@ class Budgets:
 
 
 class KnownScales:
-    """The scales of a cluster's controllers; where the cluster's source lacks a kind, as many as its pods are."""
+    """The scales of a cluster's controllers; for a kind that the cluster's source lacks, the number of its pods."""
 
     def __init__(self, scales: Scales, of_pods: Scales) -> None:
         self._scales, self._of_pods = scales, of_pods

@@ -1,4 +1,4 @@
-"""Claims of replicas: which each has of its own, and what an answer that binds claims cannot know."""
+"""Claims of replicas: which belong to each replica, and what an answer that binds claims cannot know."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
 
 
 def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
-    """What becomes of claims that a workload's replicas bind and only their drivers know.
+    """Notes on claims that a workload's replicas bind, the fate of which only their drivers know.
 
     ``has_own``: each replica has claims like the pod's, and not the same.
     """

@@ -72,7 +72,7 @@ class Happenings:
     evictions: list[Evicted] = field(default_factory=list)
     """Of nodes that failed, in order."""
     notes: dict[str, bool] = field(default_factory=dict)
-    """What is to be said besides, once; and whether it names the edit that it is about."""
+    """Further notes, each said once, and whether it names the edit it is about."""
 
     def note(self, text: str, *, names_edit: bool = False) -> None:
         self.notes[text] = names_edit

@@ -111,7 +111,7 @@ class LivingCluster:
                 self._log.add((number_of(pod), node, by, _NOBODY, _NOBODY))
 
     def change_storage(self, change: StorageChange) -> None:
-        """Claims and volumes came, or are other than they were."""
+        """Claims and volumes are new or have changed."""
         self._storage = change if self._storage is None else self._storage.then(change)
         self.storage_changes += 1
 

@@ -1,4 +1,4 @@
-"""What directly controls pods, as far as making and deleting pods needs to know of it."""
+"""Direct controllers of pods: what must be known of them to make and delete pods."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Owner:
 
     name: WorkloadName
     replicas: int
-    """How many pods it is to have."""
+    """How many pods it should have."""
     template: Pod | None = None
     """What it makes copies of, None before it is known."""
     gone: list[Pod] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Owner:
 
 
 def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
-    """How many pods a controller is to have that only its ``pods`` tell of: as many as it has.
+    """How many pods a controller should have that is known only by its ``pods``: as many as it has.
 
     One of a StatefulSet that is missing between two others is wanted too.
     """
@@ -79,7 +79,7 @@ def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
 
 
 def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
-    """What to say of a controller that does not tell how many pods it is to have."""
+    """A note on a controller whose desired number of pods is not known."""
     kind = {cls.__name__: cls for cls in (ReplicaSet, ReplicationController, StatefulSet)}.get(name.kind)
     if kind is None:
         return
@@ -171,10 +171,10 @@ class Workloads:
 
 
 class Families:
-    """Which controllers make the pods of which workload: the ReplicaSets of a Deployment or of a custom controller,
-    everything else for itself.
+    """Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
+    others their own.
 
-    Where a ReplicaSet is known by its pods alone they tell whose it is, also after they are gone.
+    The workload of a ReplicaSet that is known only by its pods is read from them, and kept after they are gone.
     """
 
     def __init__(self) -> None:

@@ -68,7 +68,7 @@ class PodBook:
         return self._of_owner.keys()
 
     def add(self, pod: Pod) -> None:
-        """A pod came, or is other than it was."""
+        """A pod is new or has changed."""
         key = key_of(pod)
         self._pods[key] = pod
         self._on_node.setdefault(pod.spec.node_name, {})[key] = pod

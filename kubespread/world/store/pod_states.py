@@ -49,7 +49,7 @@ def as_template(pod: Pod) -> Pod:
 
 
 def alike(template: Pod, earlier: Pod | None) -> Pod:
-    """``known`` where it is the same as ``template`` but for the name: of one template nothing is asked twice."""
+    """``earlier`` if it differs from ``template`` in name only: nothing is worked out twice for one template."""
     if earlier is None or template.status != earlier.status or template.spec != earlier.spec:
         return template
     meta, other = template.metadata, earlier.metadata

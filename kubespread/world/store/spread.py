@@ -18,7 +18,7 @@ from kubespread.world.store.waiting import SchedulerOf
 
 
 def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> list[ConstraintReport]:
-    """The constraints in force for ``pod``, with what they count on ``cluster``; nothing but their plugin is asked."""
+    """The constraints in force for ``pod``, with what they count on ``cluster``; only their plugin is run."""
     scheduled = scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
     plugin = next((candidate for candidate in plugins if isinstance(candidate, PodTopologySpread)), None)

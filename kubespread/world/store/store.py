@@ -53,7 +53,7 @@ BETWEEN_STEPS = datetime.timedelta(minutes=10)
 
 
 class Store:
-    """One cluster through time: what there is of it, how that changes, and what came of it."""
+    """One cluster through time: its state, how that changes, and what happened."""
 
     def __init__(
         self, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects, surroundings: Surroundings
@@ -66,7 +66,7 @@ class Store:
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
         self.assumed = surroundings.assumed
-        """What was taken for granted so far, where the cluster's source does not say."""
+        """What has been assumed so far where the cluster's source does not say."""
         if unready:
             self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
         self.book = PodBook(pods, Adopters(objects))
@@ -117,11 +117,11 @@ class Store:
 
     @property
     def objects(self) -> ClusterObjects:
-        """What there is besides nodes and pods, with the claims that are bound by now and what quotas count as used."""
+        """All objects other than nodes and pods, including claims bound meanwhile and what quotas count as used."""
         return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
-        """A ReplicaSet, ReplicationController or StatefulSet is to have another number of pods."""
+        """Change how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
         self.owner(name).replicas = replicas
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
@@ -160,7 +160,7 @@ class Store:
         return record
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Something is taken for granted from now on, here and wherever this world came from or is forked to."""
+        """Assume something from now on, here, in the world this one was forked from, and in its forks."""
         self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
@@ -168,7 +168,7 @@ class Store:
         return self.families.below(workload, self.workloads, self.book)
 
     def change_nodes(self, change: NodeChange) -> None:
-        """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
+        """Nodes come, go or change; the pods on nodes that go are gone too."""
         cluster = self.cluster
         position_of = cluster.nodes.index
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
@@ -183,7 +183,7 @@ class Store:
         )
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
-        """Objects besides pods and nodes came, or are other than they were."""
+        """Objects other than pods and nodes are new or have changed."""
         added = list(objects)
         if added:
             changed = with_objects(self.objects, added)
@@ -200,8 +200,8 @@ class Store:
         self.queue.start_anew()
 
     def create(self, pod: Pod, template: Pod) -> bool:
-        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes; whether the API server
-        lets it be created.
+        """Create a pod, which then waits for a node and, with ephemeral volumes, for claims of its own; whether the API
+        server allows it.
         """
         owner = self.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
         admitted = self.api_server.admit(pod, template, owner)
@@ -235,7 +235,7 @@ class Store:
             self.living.change(gone=gone)
 
     def delete(self, pods: Iterable[Pod], why: str) -> None:
-        """Pods are deleted: gone, but for those whose kubelet does not answer; they stay terminating."""
+        """Delete pods; those whose kubelet does not answer stay terminating."""
         listed = list(pods)
         self.terminate([pod for pod in listed if is_active(pod) and not self.ends(pod)], why)
         self.remove([pod for pod in listed if self.ends(pod)], why)
@@ -297,7 +297,7 @@ class Store:
         return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
 
     def controlled_as(self, name: WorkloadName) -> str:
-        """The kind whose controller looks after an object: its own, or what one that is not known is taken for."""
+        """The kind whose controller handles an object: its own, or ReplicaSet where its controller is not modeled."""
         owner = self.owners.get(name)
         return "ReplicaSet" if owner is not None and owner.is_foreign else name.kind
 
@@ -342,7 +342,7 @@ class Store:
         return position is not None and should_run(states.as_template(pod), self.living.nodes.objects[position])
 
     def makes_none(self, name: WorkloadName) -> bool:
-        """Whether a Job makes no pods, whatever it lacks: it has failed, or it is suspended."""
+        """Whether a Job makes no pods, even if some are missing: it has failed or is suspended."""
         job = self.workloads.jobs.get(name)
         return self.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
 
@@ -363,7 +363,7 @@ class Store:
         self._touch(self.book.owner_of(placed))
 
     def _forget_nomination(self, pod: Pod) -> None:
-        """A pod that waits no longer holds no room on the node that was nominated to it."""
+        """A pod that no longer waits releases the room on its nominated node."""
         if not pod.status.nominated_node_name:
             return
         cluster = self.cluster
@@ -383,7 +383,7 @@ class Store:
 
 
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
-    """The objects that are known, and ``objects`` in place of their namesakes."""
+    """``known`` with ``objects`` added in place of their namesakes."""
     for obj in objects:
         cls, meta = type(obj), obj.metadata
         others = (
@@ -396,7 +396,7 @@ def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> Cluste
 
 
 def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
-    """What came along with a new pod but for claims, which are created with each pod there is."""
+    """What came along with a new pod, except claims: those are created with each pod."""
     return (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
 
 

@@ -1,4 +1,4 @@
-"""What a world is told from outside."""
+"""What a world is given from outside."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def dealt(seed: int) -> Chance:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a world is told from outside."""
+    """What a world is given from outside."""
 
     scheduler_of: SchedulerOf
     making: Making
@@ -60,4 +60,4 @@ class Surroundings:
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
     """What the API server's admission does to the pods that controllers create."""
     assumed: dict[str, None] = field(default_factory=dict)
-    """Where everyone writes down what was taken for granted, as the cluster's source does not say."""
+    """Shared record of what was assumed where the cluster's source does not say."""

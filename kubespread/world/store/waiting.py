@@ -74,7 +74,7 @@ class Queue:
         self.waiting.pop(key_of(pod), None)
 
     def start_anew(self) -> None:
-        """Nodes are other than they were: everything about them is asked again."""
+        """Nodes have changed: everything about them is worked out again."""
         self._applicants.clear()
         self._stuck.clear()
         self._helpless.clear()
@@ -168,7 +168,7 @@ class Queue:
                 return None
             cached = Applicant(living, waiting.template, scheduled[1])
         if len(self._applicants) * len(living.nodes) >= _MAX_COLUMN_CELLS:
-            # Whoever was asked the longest ago; asked again it starts anew.
+            # The one asked longest ago; asked again it is prepared from scratch.
             oldest = next(iter(self._applicants))
             del self._applicants[oldest]
             self._stuck.discard(oldest)
