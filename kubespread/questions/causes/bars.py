@@ -156,7 +156,7 @@ def failings(evaluation: Evaluation) -> list[Failing]:
             continue
         of_cordon = _of_cordon(evaluation) if plugin == TaintToleration.name else None
         for code, status in enumerate(verdicts.table, start=1):
-            nodes = verdicts.which == code
+            nodes = verdicts.rows == code
             if of_cordon is not None:
                 nodes &= ~of_cordon
             for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():

@@ -225,7 +225,7 @@ def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     if not rows:
         return
     texts = [
-        [column.said(row, NONE).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
+        [column.display(row, NONE).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
         for column in _COUNTED
     ]
     yield []

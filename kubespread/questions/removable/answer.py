@@ -78,7 +78,7 @@ def removable(
 def answer(question: Removable, scene: Scene) -> RemovableReport:
     """Each node is removed by itself, and then as many as possible together, greedily."""
     nodes = scene.now.nodes
-    meant = {node.metadata.name for target in question.nodes for node in nodes_meant(parse_target(target), nodes)}
+    meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
     settled = scene.settled(None, "any node goes")
     world = settled.world

@@ -71,7 +71,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     if question.batch < 1:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     pool = parse_target(question.nodes)
-    nodes_meant(pool, scene.now.nodes)
+    nodes_of_target(pool, scene.now.nodes)
     settled = scene.settled(None, "any node is replaced")
     world = settled.world
     start, manner = world.fork(), Manner(pool, question.surge, question.batch, question.drain_flags)
