@@ -1,1 +1,1 @@
-"""What may be asked of a cluster: a folder a question, and what all questions share."""
+"""The questions about a cluster, a folder each, and what they share."""

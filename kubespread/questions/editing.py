@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 def edited(
     snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None, *, preempts: bool = True
 ) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: what ``scheduler`` has to
-    say of its release, and what the edits came to. ``preempts`` is False where nobody is evicted to make room.
-    Raises UsageError.
+    """The cluster after the edits of ``snapshot``, and the notes for any question about it: ``scheduler``'s on its
+    release, and those on the edits. ``preempts`` is False where nobody is evicted to make room. Raises UsageError.
     """
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
-    # A world with its controllers is a tenth of a small question, and few questions edit anything.
+    # A world with its controllers costs a tenth of a small question, and few questions edit anything.
     from kubespread.questions.worlds import as_snapshot, world_of
     from kubespread.world.events.editing import apply
     from kubespread.world.reporting.happenings import NO_TIME, consequences_of
@@ -61,7 +60,7 @@ def edited(
 
 
 def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
-    """Without what was taken for granted of pods that do not say whether they are ready: who asks is told again."""
+    """The pods without the readiness assumed for those that do not report it: the next reader assumes it again."""
     from kubespread.world.store.pod_book import key_of
     from kubespread.world.store.pod_states import readiness_known, taken_to_be_ready
 
@@ -72,7 +71,7 @@ def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
 
 
 def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
-    """Who else has a say in a number of replicas."""
+    """Notes on autoscalers that also set the number of replicas."""
     if not isinstance(edit, Scale):
         return
     from kubespread.candidate.replicas import autoscaling_notes

@@ -1,4 +1,4 @@
-"""One pod asked about in its cluster, once the pod or the cluster is other than it was, and what is told of it."""
+"""One pod in its cluster: what becomes of it when the pod or the cluster changes, and the report of that."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile,
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
-        # Nothing is judged then, so nothing tells what could be changed.
+        # Without a judgment nothing suggests what to change.
         return Advised(msgspec.structs.replace(report, message=str(error)))
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
@@ -65,7 +65,7 @@ def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile,
 
 
 def blank(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile) -> AdviseReport:
-    """A report that does not say yet what has to change."""
+    """A report without advice yet."""
     return AdviseReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
@@ -76,7 +76,7 @@ def blank(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile) -> A
 
 
 def advised(report: AdviseReport, stuck: Stuck, asker: Asker) -> Advised:
-    """The report with all that was tried."""
+    """The report with the advice from everything tried."""
     result, changes = advice(stuck, FAMILIES, asker)
     evaluation = stuck.evaluation
     report = msgspec.structs.replace(
@@ -91,7 +91,7 @@ def advised(report: AdviseReport, stuck: Stuck, asker: Asker) -> Advised:
 
 @dataclass
 class OnePod:
-    """A pod that is to find a node; what is edited plays in a world, as it does for ``--uncordon`` and the like."""
+    """A pod that needs a node; edits are played in a world, as for ``--uncordon`` and the like."""
 
     pod: Pod
     cluster: Cluster
@@ -99,7 +99,7 @@ class OnePod:
     revise: Revise
     worlds: EditedWorlds
     preempts: bool = True
-    """Whether pods of lower priority go for it, as they do for kube-scheduler."""
+    """Whether pods of lower priority are evicted for it, as kube-scheduler does."""
     _evaluated: int = 0
 
     def ask(self, change: Change) -> Answer | None:
@@ -133,7 +133,7 @@ class OnePod:
     def by_preemption(
         self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
     ) -> Edited | None:
-        """What becomes of all once the pod, which fits nowhere, has made others go; None where it cannot."""
+        """What happens once the pod, which fits nowhere, preempts others; None where it cannot."""
         if not self.preempts or self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
         edited = (worlds or self.worlds).after(edits)

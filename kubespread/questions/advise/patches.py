@@ -33,7 +33,7 @@ _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it
 
 @dataclass(frozen=True, slots=True)
 class _Patched:
-    """The object that fields are set in: as plain data, and where it is."""
+    """The object whose fields are set: its plain data and its source."""
 
     data: Mapping[str, Any]
     row: Kind
@@ -67,7 +67,7 @@ def _with_patch(
         try:
             changed = operations(patched.data, patched.row, (*settings, *change.settings))
         except UsageError:
-            # In mid-rollout a pod of a former revision has fields that the workload's template has no more.
+            # During a rollout, a pod of an old revision has fields that the workload's template no longer has.
             notes = (*notes, _ANOTHER_TEMPLATE)
         if patched.reference and not _can_be_set(patched.row, changed):
             changed, notes = [], (*notes, _IMMUTABLE)
@@ -86,18 +86,18 @@ def _with_patch(
 
 
 def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
-    """Of what is set here the API server lets nothing be changed in a pod but tolerations be added."""
+    """Whether the API server allows the change: in a pod, only added tolerations."""
     return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
 
 
 def _reported(operation: Operation) -> PatchOperation:
-    # ``add`` also replaces a field that is there.
+    # ``add`` also replaces an existing field.
     op = "remove" if operation.removes else "add"
     return PatchOperation(op=op, path=operation.pointer, value=operation.value)
 
 
 def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
-    """None where the source is not in the cluster any more."""
+    """None where the source is no longer in the cluster."""
     source, snapshot = resolved.source, resolved.snapshot
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)

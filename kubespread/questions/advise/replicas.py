@@ -62,12 +62,12 @@ class Replicas:
     snapshot: Snapshot
     scheduler: Scheduler
     assumed: dict[str, None]
-    """Filled with what is taken for granted of the cluster, as it is and with what is tried."""
+    """Filled with the assumptions about the cluster, unchanged and with each change tried."""
     workload: WorkloadName | None = None
     victims: tuple[NamespacedName, ...] = ()
-    """Who is preempted for them as things are."""
+    """The pods preempted for them without any change."""
     _spent: float = 0
-    """On what does not play in worlds."""
+    """Effort spent outside of worlds, in milliseconds."""
 
     def ask(self, change: Change) -> Answer | None:
         return self._ask(change, self._worlds)
@@ -121,7 +121,7 @@ class Replicas:
 
     @cached_property
     def _snapshot(self) -> Snapshot:
-        """The cluster once the edits are made that the question begins with."""
+        """The cluster after the question's own edits."""
         return edited(self.snapshot, self.scheduler, self.asked.namespace, preempts=self.asked.preemption)[0]
 
     @cached_property
@@ -168,7 +168,7 @@ def advise_replicas(resolved: Resolved, replicas: Replicas) -> Advised:
 
 
 def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
-    """What is said of one more of them, where nothing else tells what could be changed."""
+    """The evaluation of one more replica, where nothing else tells what could be changed."""
     try:
         return evaluate(framework(question.profile), posed.cluster, question.pod)
     except SchedulingError:
@@ -176,8 +176,8 @@ def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
 
 
 def _most_running(cluster: Cluster, question: Question) -> int:
-    """More replicas than that cannot have a node, whatever else keeps them off: those that run, and as many more as
-    cpu, memory and the number of pods leave room for.
+    """An upper bound on the replicas with a node, whatever else keeps them off: those running, and as many more as cpu,
+    memory and the number of pods leave room for.
     """
     if question.played is not None or NodeResourcesFit.name not in question.profile.filters:
         return sys.maxsize

@@ -40,7 +40,7 @@ _SUMMARIES: Mapping[str, _Summary] = {
 
 
 def _summary(suggestion: Suggestion) -> str:
-    """The change in a few words, without the names of nodes and pods that its option has anyway."""
+    """The change in a few words, without the names of nodes and pods: its option has them."""
     of = f" of {len(suggestion.alternatives) + 1}" if suggestion.alternatives else ""
     words = _SUMMARIES.get(suggestion.family)
     if words is not None and len(suggestion.options) == 1:
@@ -49,7 +49,7 @@ def _summary(suggestion: Suggestion) -> str:
 
 
 def _remarks(suggestion: Suggestion) -> tuple[str, ...]:
-    """What is said of it, and what becomes of others."""
+    """Notes on it, and what happens to other pods."""
     return (*suggestion.notes, *suggestion.consequences)
 
 
@@ -65,7 +65,7 @@ _COLUMNS: Sequence[Column[Suggestion]] = (
         tone=lambda _: Tone.STRONG,
     ),
     _FITS,
-    # Options are there to be copied, so they are never cut.
+    # Options are meant to be copied, so they are never cut.
     Column(header="OPTIONS", value=lambda row: " ".join(row.options), short="OPTION"),
     Column(
         header="ALTERNATIVES", value=lambda row: len(row.alternatives), is_number=True, readers=Readers.RECORDS
@@ -79,7 +79,7 @@ _COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
 
 
 def view(report: AdviseReport) -> View:
-    """What changes least first, each with how to make it."""
+    """The smallest changes first, each with how to make it."""
     subject = report.workload or f"Pod/{report.pod.name}"
     enough = report.advice.enough if report.advice is not None else ()
     seen = View(

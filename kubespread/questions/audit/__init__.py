@@ -1,1 +1,1 @@
-"""Workloads as they are: what their constraints count, and what made them what they are."""
+"""How workloads are spread now: what their constraints count, and why they do not hold."""

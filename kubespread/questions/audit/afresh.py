@@ -1,4 +1,4 @@
-"""A workload's pods placed afresh: all are gone, then one after another finds a node, as things are or otherwise."""
+"""A workload's pods placed afresh: all are removed, then placed one by one, as things are or with one thing changed."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class Otherwise:
     plugins: Framework | None = None
     nodes: Mapping[int, Node] = field(default_factory=dict)
     remade: Callable[[Pod], Pod] = lambda pod: pod
-    """What each of the pods is instead."""
+    """Replaces each of the pods."""
     gone: OnNodes = ()
-    """Other pods that are not there."""
+    """Other pods that are removed."""
     uncounted: OnNodes = ()
     """Other pods that keep their room, and that no constraint counts."""
     at: int | None = None
-    """The place among its constraints that the one in question has then, None where it keeps its own."""
+    """The new position of the constraint in question; None where it keeps its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What comes of it."""
+    """The cluster after placing."""
 
     cluster: Cluster
     template: Pod
     nodes: Sequence[int]
     """Of the workload's own pods."""
     wanted: int
-    """How many of them there are, with a node or without."""
+    """How many pods there are, with a node or without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ class Afresh:
         return Placed(full, otherwise.remade(self.template), nodes, len(self.pods))
 
     def _templates(self) -> Iterator[tuple[Pod, int]]:
-        """Of pods that are alike one and how many they are; those with volumes are not."""
+        """One of each set of identical pods and how many there are; those with volumes are never identical."""
         alike: dict[object, list[Pod]] = {}
         for pod, _ in self.pods:
             owner, spec = controller_of(pod), pod.spec
             if owner is not None and not spec.has_scheduled_volumes:
-                # Pods of a StatefulSet differ in labels that tell their names.
+                # Pods of a StatefulSet differ in the labels with their names.
                 key: object = owner.name, pod.metadata.labels.get(REVISION_LABEL)
             else:
                 parts = spec.topology_spread_constraints, spec.node_selector, spec.tolerations
@@ -99,7 +99,7 @@ class Afresh:
         yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
 
     def spread(self, cluster: Cluster, template: Pod, position: int) -> Spread | None:
-        """What the constraint at a place counts on another cluster; None where it cannot be said."""
+        """What the constraint at ``position`` counts in another cluster; None where that cannot be told."""
         try:
             spreads_there = spreads(self.plugins.prepare(cluster, template).states)
         except SchedulingError:
@@ -107,7 +107,7 @@ class Afresh:
         return spreads_there[position] if position < len(spreads_there) else None
 
     def others(self, spread: Spread) -> list[tuple[Pod, int]]:
-        """The pods that the constraint counts besides, each with its node; it counts no terminating ones."""
+        """The other pods that the constraint counts, each with its node; it counts no terminating ones."""
         constraint, kinds, running = spread.counted.constraint, self.cluster.kinds, self.cluster.running
         if not constraint.counts_pods:
             return []
@@ -126,12 +126,12 @@ class Afresh:
 
 
 def without_volumes(pod: Pod) -> Pod:
-    """The pod as if its data were anywhere."""
+    """The pod without volumes, as if its data were everywhere."""
     return replace(pod, spec=replace(pod.spec, volumes=[]))
 
 
 def asking_for_nothing(pod: Pod) -> Pod:
-    """The pod as if nodes had room without end for it, but for how many pods they run."""
+    """The pod without requests, as if only the number of pods per node were limited."""
     spec = pod.spec
     containers = [replace(container, resources=ResourceRequirements()) for container in spec.containers]
     init_containers = [replace(container, resources=ResourceRequirements()) for container in spec.init_containers]

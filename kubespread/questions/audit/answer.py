@@ -103,7 +103,7 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
 
 
 def _failures(question: Audit, report: AuditReport) -> Iterator[str]:
-    """What ``fail_on`` asks about and some workload is."""
+    """The ``fail_on`` levels that some workload reaches."""
     level = question.fail_on
     if level is not None and (number := report.reaches(level)):
         yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
@@ -114,9 +114,9 @@ def _worst_first(row: AuditedWorkload) -> tuple[int, str]:
 
 
 def _check(named: Sequence[WorkloadName], rows: Sequence[AuditedWorkload]) -> None:
-    """Raise UsageError, a line each, for workloads of which there is nothing to say."""
+    """Raise UsageError, a line each, for named workloads without a row."""
     reported = {row.workload for row in rows}
-    # Pods by themselves are told of with those that share their labels.
+    # Pods without a controller share a row with those of the same labels.
     missing = [name for name in named if name.kind != "Pod" and name not in reported]
     if missing:
         raise UsageError(*map(_nothing_to_say, missing))
@@ -131,7 +131,7 @@ def _nothing_to_say(name: WorkloadName) -> str:
 @dataclass(frozen=True, slots=True)
 class NextPod:
     fits: bool | None
-    """None where nobody can say."""
+    """None where it cannot be told."""
     message: str = ""
     """kube-scheduler's where it does not fit."""
     choose: Callable[[], int | None] = lambda: None
@@ -142,7 +142,7 @@ UNKNOWN = NextPod(None)
 
 
 def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
-    """Of a StatefulSet whose pods have claims of their own: the first that waits, as nobody comes before it."""
+    """The next pod of a StatefulSet whose pods have claims of their own: the first that waits; none precedes it."""
     if not group.waiting:
         return _grown(world, group)
     first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
@@ -168,7 +168,7 @@ def _chosen(placing: Placing) -> int | None:
 
 
 def _grown(now: World, group: Group) -> NextPod:
-    """It is scaled up by one, while no pods of others wait that could take the room."""
+    """The workload scaled up by one while no other pods wait that could take the room."""
     world, name = now.fork(), group.name
     world.queue.waiting.clear()
     try:
@@ -251,7 +251,9 @@ class _Audited:
         return constraints, of_placing(placing)
 
     def _staying(self, effect: Effect, template: Pod, following: NextPod) -> Staying:
-        """What comes of pods that stay: once nothing changes any more, and of one that is alone, with another one."""
+        """What happens without moving pods: once nothing changes anymore, and with a second pod where there is only
+        one.
+        """
         world = self._outlook.settled if self._standing.is_changing else None
         if world is not None:
             pods = self._outlook.pods(self._group)
@@ -281,7 +283,9 @@ class _Audited:
                 )
 
     def _uncounted(self, constraints: Sequence[Spread]) -> Iterator[AuditFinding]:
-        """Nodes without the key of a constraint that holds: pods there count nowhere, and hard ones let none come."""
+        """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
+        in.
+        """
         for spread in constraints:
             column, constraint = spread.counted.column, spread.counted.constraint
             if column.is_everywhere or constraint.source == "system" or not spread.is_even:

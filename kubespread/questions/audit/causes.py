@@ -1,4 +1,4 @@
-"""What may be the cause of an effect, each with what undoes it: the first that ends the effect alone is the cause."""
+"""Possible causes of an effect, each with what undoes it: the first that ends the effect alone is the cause."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_NAMED = 3
 
 
 class Candidate(NamedTuple):
-    """What may be the cause."""
+    """A possible cause."""
 
     cause: Cause
     detail: str
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The cause, with what was tried."""
+    """The cause, with the trials that led to it."""
 
     cause: Cause
     detail: str
@@ -46,12 +46,12 @@ class Told(NamedTuple):
 
 
 Staying = Iterable[tuple[Cause, PlacedAfresh]]
-"""What comes of leaving the pods where they are, and which cause it tells where that ends the effect."""
+"""What happens when the pods stay where they are, and the cause this shows if that ends the effect."""
 
 
 def first_that_ends(effect: Effect, afresh: Afresh, staying: Staying, candidates: Iterable[Candidate]) -> Told:
-    """The first of ``candidates``, of which the cheapest come first, whose undoing ends the effect alone; before them
-    what asks for no pod to move.
+    """The first of ``candidates``, the cheapest first, whose undoing alone ends the effect; what needs no pod to move
+    is tried before them.
     """
     trials: list[PlacedAfresh] = []
     for cause, trial in staying:
@@ -96,7 +96,7 @@ def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
 
 
 def of_where_they_are(afresh: Afresh) -> Iterator[Candidate]:
-    """Nothing but where the pods are now, and then what goes away by itself."""
+    """First nothing but where the pods are now, then what goes away by itself."""
     yield Candidate("drift", "", Otherwise())
     own = list(afresh.going)
     if own:
@@ -135,7 +135,7 @@ def _of_missing_label(afresh: Afresh, absent: Mask, key: str, value: str) -> Can
 
 
 def of_template(afresh: Afresh) -> Iterator[Candidate]:
-    """What the pods require of nodes and of each other besides; what they only prefer is a score."""
+    """What else the pods require of nodes and of each other; preferences are scores."""
     spec = afresh.template.spec
     affinity = spec.affinity or Affinity()
     required = affinity.node_affinity and affinity.node_affinity.required_during_scheduling_ignored_during_execution
@@ -231,7 +231,7 @@ def _terminating_others(afresh: Afresh) -> list[tuple[Pod, int]]:
 
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
-    """Where ``pods`` are, those first that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
+    """Where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
     cluster = afresh.cluster.after(Change(gone=afresh.pods))
     reasons: dict[int, str] = {}
     try:

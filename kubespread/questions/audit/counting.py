@@ -18,7 +18,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
 
 MANY = 16
-"""Of more domains than these only the extremes are told."""
+"""With more domains than this, only the extremes are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Spread:
 
     @property
     def pods(self) -> tuple[DomainPods, ...] | None:
-        """By domain; None of many."""
+        """By domain; None where there are many."""
         return None if len(self.codes) > MANY else tuple(map(self._domain, range(len(self.codes))))
 
     def value(self, position: int) -> str:
-        """The domain at a place."""
+        """The domain at a position."""
         return self.counted.column.values[self.codes.item(position)]
 
     @property
@@ -97,7 +97,7 @@ class Spread:
 
 
 def spreads(states: Mapping[str, State]) -> list[Spread]:
-    """Of all constraints in force for a pod, in the order they were declared; ``states`` are by plugin."""
+    """The spread of each constraint in force for a pod, in the order declared; ``states`` are by plugin."""
     state = states.get(PodTopologySpread.name)
     return [_spread(constraint) for constraint in counted_constraints(state)] if isinstance(state, SpreadState) else []
 

@@ -1,4 +1,4 @@
-"""What is wrong with where a workload's pods are, and whether it still is once they are placed otherwise."""
+"""What is wrong with the placement of a workload's pods, and whether placing them differently ends it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kubespread.scheduler.cluster.cluster import Cluster
 
 class Effect(Protocol):
     def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        """What comes of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
+        """The result of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
 
 
 def tried(effect: Effect, afresh: Afresh, otherwise: Otherwise) -> PlacedAfresh:
-    """The pods placed afresh with one thing otherwise."""
+    """The pods placed afresh with one thing changed."""
     return effect.judged(afresh.placed(otherwise), otherwise)
 
 

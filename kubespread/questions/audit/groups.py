@@ -33,13 +33,13 @@ class Group:
         return sum(map(is_ready, self.pods))
 
     def replicas(self, world: World) -> int:
-        """How many pods it is to have; of pods by themselves as many as there are."""
+        """Desired pods; of pods without a controller as many as there are."""
         return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
 
 
 def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
-    """Those that have pods or are to have some, and not the pods of DaemonSets and of nodes themselves, of which every
-    node has its own.
+    """Workloads that have pods or should have some, without DaemonSets and static pods, of which every node has its
+    own.
     """
     by_key: dict[Hashable, Group] = {}
     workloads = AskedWorkloads(world, is_asked)
@@ -61,7 +61,7 @@ def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[G
 
 
 def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:
-    """Those that may be without any pod although they are to have some."""
+    """Workloads that may have no pods although they should."""
     workloads = world.workloads
     by_themselves = (
         name

@@ -1,4 +1,4 @@
-"""Pods that are all in one zone, or on one host, so that it takes all of them along."""
+"""Workloads whose pods are all in one zone, or on one host, so that losing it takes all of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_one_domain(
         return
     about = [spread for spread in in_force if spread.counted.constraint.topology_key == key]
     if any(not spread.is_even for spread in about):
-        # That is said of the constraint.
+        # The constraint's own finding says so.
         return
     effect, others = InOneDomain(key), column.present & (column.codes != codes[0])
     # Wherever one pod is, it is alone there.
@@ -72,7 +72,7 @@ def _candidates(
 
 
 def _loose(afresh: Afresh, defaults: Constraints, spread: Spread) -> Iterator[Candidate]:
-    """With maxSkew 1, and where the constraint is soft, hard besides."""
+    """With maxSkew 1, and a soft constraint also made hard."""
     constraint = spread.counted.constraint
     key, is_own = constraint.topology_key, constraint.source == "pod"
     tighter: dict[str, Callable[[TopologySpreadConstraint], TopologySpreadConstraint]] = {}
@@ -93,7 +93,7 @@ def _loose(afresh: Afresh, defaults: Constraints, spread: Spread) -> Iterator[Ca
 
 
 def _unconstrained(afresh: Afresh, key: str, defaults: Constraints) -> Iterator[Candidate]:
-    """With the constraints that it could have; ``defaults`` are those that do not apply to it."""
+    """With constraints that it lacks; ``defaults`` are those that do not apply to it."""
     own = TopologySpreadConstraint(max_skew=1, topology_key=key, when_unsatisfiable=DO_NOT_SCHEDULE)
     if defaults:
         applied = _selecting(afresh, defaults)

@@ -1,4 +1,4 @@
-"""What comes of the pods that wait and of the rollouts under way when nobody does anything: played once, for all."""
+"""What happens to waiting pods and to rollouts under way if nobody intervenes: played once, for all workloads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAKING = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class Outlook:
-    """A world that its controllers and kube-scheduler go on with. Pods that are not ready now never become ready."""
+    """A world played on by its controllers and kube-scheduler. Pods that are not ready now never become ready."""
 
     def __init__(self, world: World, revisions_of: RevisionsOf) -> None:
         """``world`` stays as it is."""
@@ -31,7 +31,7 @@ class Outlook:
 
     @cached_property
     def settled(self) -> World | None:
-        """The world in the end; None where a controller cannot go on with what it is given."""
+        """The world in the end; None where a controller cannot go on."""
         world = self._world.fork()
         workloads = world.workloads
         try:
@@ -48,7 +48,7 @@ class Outlook:
 
     @property
     def made_room(self) -> tuple[PreemptedPod, ...]:
-        """The pods that those that wait push away, as far as anybody asked what comes of them."""
+        """The pods preempted by waiting pods; empty unless the outcome was needed."""
         was_asked = "settled" in self.__dict__
         return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
 
@@ -64,7 +64,7 @@ class Outlook:
         return [pod for pod in pods if is_active(pod)]
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:
-        """How many of ``pods``, which wait, find a node; None where nobody can say."""
+        """How many of the waiting ``pods`` find a node; None where it cannot be told."""
         world = self.settled
         if world is None:
             return None
@@ -125,7 +125,7 @@ class Outlook:
 
 
 def _told_by(deployment: Deployment | None) -> Iterator[str]:
-    """What a Deployment itself says of a rollout that does not get on."""
+    """The Deployment's own condition about a stalled rollout."""
     for condition in deployment.status.conditions if deployment is not None else ():
         if (condition.type, condition.status) == ("Progressing", "False"):
             yield condition.reason

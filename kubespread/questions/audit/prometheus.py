@@ -31,7 +31,9 @@ def _line(name: str, labels: Mapping[str, str], value: int) -> str:
 
 
 def _value(text: str) -> str:
-    """What cannot be shown is spelled out, its backslash escaped like any other: the format has no such escapes."""
+    """Unprintable characters are spelled out, and their backslash escaped like any other: the format has no such
+    escapes.
+    """
     escapes = text.translate(_ESCAPES)
     if escapes.isprintable():
         return escapes

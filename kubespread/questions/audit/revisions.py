@@ -28,11 +28,11 @@ class Revisions:
     """A workload's pods by revision."""
 
     template: Pod | None
-    """What its next pod is made of; None where no pod and no object tells."""
+    """The template of its next pod; None where neither a pod nor an object has it."""
     is_old: Callable[[Pod], bool] = lambda _: False
-    """Whether one of its pods is of a former revision, and so is to go."""
+    """Whether a pod is of an old revision, and so will be deleted."""
     is_rolling: bool = False
-    """Whether a rollout is under way: pods of a former revision are there, or are to be."""
+    """Whether a rollout is under way: pods of an old revision exist, or should."""
 
 
 class RevisionsOf:
@@ -65,7 +65,7 @@ class RevisionsOf:
         return Revisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
 
     def makers(self, name: WorkloadName) -> list[WorkloadName]:
-        """What makes the pods of a workload, with pods or without: all ReplicaSets of a Deployment."""
+        """The owners of a workload's pods, even without any: all ReplicaSets of a Deployment."""
         replica_sets = map(name_of, self._replica_sets.get(name, ()))
         return list(dict.fromkeys((*replica_sets, *self._world.owners_below(name)))) or [name]
 
@@ -84,7 +84,7 @@ class RevisionsOf:
                 yield name, rollout_of_cluster(self._world, name)
 
     def _newest(self, group: Group, replica_sets: Sequence[ReplicaSet]) -> WorkloadName | None:
-        """The ReplicaSet of the newest revision; None where it is still to be made."""
+        """The ReplicaSet of the newest revision; None where it does not exist yet."""
         deployment = self._world.workloads.deployments.get(group.name)
         if deployment is not None:
             if self._lacks_newest(deployment, replica_sets):
@@ -119,14 +119,14 @@ class RevisionsOf:
             return pod.metadata.labels.get(REVISION_LABEL, update) != update
 
         def is_old(pod: Pod) -> bool:
-            # Those below the partition are to stay as they are.
+            # Pods below the partition keep their revision.
             return is_former(pod) and (ordinal_of(pod, group.name.name) or 0) >= partition
 
         new = [pod for pod in group.pods if not is_former(pod)]
         return Revisions(self._template(group, group.name, new), is_old, any(map(is_old, group.pods)))
 
     def _template(self, group: Group, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
-        """As one of ``pods`` was made; without any as ``maker`` makes one, and failing that as any other pod was."""
+        """The template of one of ``pods``; without any, the template of ``maker``, else of any other pod."""
         made = self._made(maker) if not pods else None
         return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
 

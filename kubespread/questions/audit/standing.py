@@ -1,4 +1,4 @@
-"""How workloads stand: pods that are not ready on nodes, whether that changes by itself, and whom it is up to."""
+"""How workloads stand: pods that are not ready on nodes, whether that changes by itself, and who must act."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a workload stands: its pods and those that it is to have."""
+    """A workload's current and desired pods."""
 
     group: Group
     template: Pod | None
-    """What its next pod is made of; None where nothing tells."""
+    """The template of its next pod; None where nothing has it."""
     replicas: int
     placed: OnNodes
     going: OnNodes
@@ -72,7 +72,7 @@ def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
 
 
 def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
-    """A risk where fewer pods are ready on nodes than there are to be."""
+    """A risk where fewer pods are ready on nodes than desired."""
     rollout, group = standing.rollout, standing.group
     if rollout is not None and rollout.state == "stuck":
         yield _risk("stuckRollout", rollout.message or "")
@@ -89,7 +89,7 @@ def _risk(cause: Cause, detail: str) -> AuditFinding:
 
 
 def gated(pods: Sequence[Pod], template: Pod) -> Iterator[AuditFinding]:
-    """A risk where pods wait behind scheduling gates, or the next one will: gates may also be added on creation."""
+    """A risk where pods wait behind scheduling gates, or the next one will; gates may also be added on creation."""
     waiting = [pod for pod in pods if not pod.spec.node_name]
     gates = {gate.name for pod in (*waiting, template) for gate in pod.spec.scheduling_gates}
     if gates:
@@ -97,7 +97,7 @@ def gated(pods: Sequence[Pod], template: Pod) -> Iterator[AuditFinding]:
 
 
 def scheduled_by_others(pods: Sequence[Pod], template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
-    """Schedulers that are not modeled: a risk where pods wait for one, else nobody can say how the workload fares."""
+    """Schedulers that are not modeled: a risk where pods wait for one, else the workload is not judged."""
     waiting = [pod for pod in pods if not pod.spec.node_name]
     awaited = {pod.spec.scheduler_name for pod in waiting if scheduler_of(pod) is None}
     if scheduler_of(template) is None or awaited:

@@ -1,4 +1,4 @@
-"""An audit: a row a workload, the worst first, then what is found and why."""
+"""An audit: one row per workload, the worst first, then the findings and their causes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TONES: dict[Level, Tone] = {
 
 
 def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
-    """The constraint that speaks for a workload: of the worst state, then of a zone, then the first."""
+    """The constraint shown for a workload: of the worst state, then over zones, then the first."""
     order = ("violated", "uneven", "ok", "vacuous")
     return min(
         row.constraints,
@@ -56,7 +56,7 @@ def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
 
 
 def _of_speaking(header: str, value: Callable[[AuditedConstraint], object]) -> Column[AuditedWorkload]:
-    """What scripts and pages have of that constraint."""
+    """A column of that constraint for scripts and pages."""
     return Column(
         header=header, readers=Readers.RECORDS,
         value=lambda row: None if (constraint := _speaking(row)) is None else value(constraint),
@@ -110,7 +110,7 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     _of_speaking("SOURCE", lambda constraint: constraint.source),
     _of_speaking("SKEW", lambda constraint: constraint.skew),
     _of_speaking("MAX-SKEW", lambda constraint: constraint.max_skew),
-    # It is told of what is found, and names are told nowhere else.
+    # Findings refer to it, and names stand nowhere else.
     Column(
         header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL, gives_way=True,
         tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
@@ -194,7 +194,7 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
 
 
 def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
-    """All of few; of many those with findings, as far as they are not too many."""
+    """All of a few; of many those with findings, unless these are too many."""
     if look.in_full or len(report.workloads) <= _MAX_ROWS:
         return report.workloads
     return [row for row in report.workloads if row.level != "ok"][:_MAX_ROWS]

@@ -1,4 +1,4 @@
-"""What an autoscaler adds for the pods of a world that wait, and what comes of it."""
+"""What an autoscaler adds for the waiting pods of a world, and what follows."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ def _may_take(group: ZoneGroup, pods: PodGroup) -> bool:
 
 
 def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
-    """What is known against a group of which nothing else is."""
+    """The reason against a group when no other is known."""
     is_closed = group.template is None and not _may_take(group, pods)
     return "all its nodes have a taint, a label or a zone that keeps the pod off" if is_closed else None
 
 
 def _unknown(group: ZoneGroup) -> str:
-    """Of a group whose machines are picked from types that the cluster does not tell."""
+    """The gap of a group whose instance types are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
     return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}"
 

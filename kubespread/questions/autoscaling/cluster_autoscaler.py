@@ -1,7 +1,7 @@
-"""cluster-autoscaler, loop by loop: which group one node of helps, how many it adds, and who is placed then.
+"""cluster-autoscaler, loop by loop: which group helps, how many nodes it adds, and which pods are then placed.
 
 Source of the rules: cluster-autoscaler 1.36.1 (core/scaleup/orchestrator). Among several groups that help it takes one
-by its expander; here that is least-waste, and of several that waste the same the name that comes first.
+by its expander; here that is least-waste, and ties go to the first name.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class Option:
 
     group: ZoneGroup
     nodes: int
-    """How many it asks for: one for every node that gets a pod in the simulation, see `_Packing.asked_for`."""
+    """Nodes to request: one for every node that gets a pod in the simulation, see `_Packing.asked_for`."""
     pods: int
     """How many of the pending pods find room in the simulation."""
     helped: int
-    """How many pods there are that one node of the group helps."""
+    """Pending pods that one node of the group would help."""
     waste: float
     """The shares of the new nodes' cpu and memory that stay free, added up."""
     why: str | None
-    """Why the estimate stopped before all that it helps found room."""
+    """Why the estimate stopped before all pods it helps found room."""
 
 
 def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[PodGroup]) -> Option | None:
@@ -88,7 +88,7 @@ class _Packing:
         return len(self._used) if room is None else min(len(self._used), room)
 
     def pack(self, pods: PodGroup) -> None:
-        """Place pods that are alike, until one finds no room on another node either."""
+        """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
         while unplaced and (node := self._first(pods)) is not None:
             self._place(pods, node)
@@ -154,7 +154,7 @@ NOT_MODELLED = (
 
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
-    """Let the world grow until nothing waits, no group helps, or nodes that came helped nobody."""
+    """Let the world grow until no pod waits, no group helps, or new nodes helped no pod."""
 
     def decide(pending: Sequence[PodGroup]) -> Decision | None:
         option = _chosen(world, groups, daemons, pending)

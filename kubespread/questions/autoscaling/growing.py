@@ -19,7 +19,7 @@ from kubespread.world.store.living_cluster import Applicant, LivingCluster
 
 
 class GrowingCluster:
-    """Nodes come with the pods of their DaemonSets on them; filters alone decide who fits, as autoscalers have it."""
+    """Nodes arrive with their DaemonSets' pods; only filters decide what fits, as in autoscalers."""
 
     def __init__(self, cluster: Cluster, daemons: Sequence[Pod]) -> None:
         """``daemons`` are the pods of all DaemonSets, not pinned to any node."""
@@ -81,13 +81,13 @@ class GrowingCluster:
 
 
 def verdict_on(cluster: Cluster, daemons: Sequence[Pod], node: Node, group: PodGroup) -> Status:
-    """What is said of a pod of ``group`` on ``node``, were it there with nothing but the pods of its DaemonSets."""
+    """The verdict on a pod of ``group`` on ``node``, if it were added with only its DaemonSets' pods."""
     growing = GrowingCluster(cluster, daemons)
     return growing.verdict(group.pod, group.plugins, growing.add(node))
 
 
 def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:
-    """Those of ``groups`` of which a pod passes all filters on ``node``, were it there."""
+    """The ``groups`` whose pods pass all filters on ``node``, if it were added."""
     growing = GrowingCluster(cluster, daemons)
     position = growing.add(node)
     return [group for group in groups if growing.verdict(group.pod, group.plugins, position) == SUCCESS]

@@ -1,7 +1,7 @@
-"""Karpenter, round by round: pods one after another onto nodes that are there, that were just thought of, or new ones;
-then the new nodes are launched and kube-scheduler places who waits.
+"""Karpenter, round by round: pods go one by one onto existing nodes, onto nodes planned in this round, or onto new
+ones; then the new nodes are launched and kube-scheduler places the waiting pods.
 
-Source of the rules: Karpenter core v1.14, outlined. Where it chooses at random the name that comes first is taken.
+Source of the rules: Karpenter core v1.14, outlined. Where it chooses at random, the first name is taken.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOT_MODELLED = (
 
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
-    """Let the world grow until nothing waits, no pool helps, or nodes that came helped nobody."""
+    """Let the world grow until no pod waits, no pool helps, or new nodes helped no pod."""
 
     def decide(pending: Sequence[PodGroup]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
@@ -50,7 +50,7 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Pods that are alike, with all they prefer in stages, and the filters that judge them here."""
+    """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
     group: PodGroup
     plugins: Framework
@@ -67,14 +67,14 @@ class _Round:
         self._groups = sorted(able, key=lambda group: (-group.group.weight, group.name))
         self._templates = [group.trial() for group in self._groups]
         self._pods_on: Counter[int] = Counter()
-        """Of the nodes that were thought of in this round."""
+        """Pods by node planned in this round."""
         self.launched: Counter[str] = Counter()
         """New nodes by the name of their group."""
         self.placed = 0
         self.why: str | None = None
 
     def place(self, pending: Sequence[PodGroup]) -> None:
-        """Place all that find room; who finds none is tried again after the others, until nobody does."""
+        """Place all pods that find room; the others are tried again after them, until no more are placed."""
         waiting = _in_order([(_asked(group), pod) for group in pending for pod in group.waiting])
         while waiting:
             unplaced, stuck = list[tuple[_Asked, Waiting]](), set[int]()
@@ -104,7 +104,7 @@ class _Round:
         return False
 
     def _among_nodes(self, kind: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
-        """Of the nodes that are there the first by name, else of those thought of the one with the fewest pods."""
+        """The first existing node by name, else the planned one with the fewest pods."""
         fitting = self._growing.fitting(pod, kind.plugins)
         for constraint in spread:
             fitting = fitting & constraint.nodes(self._growing.cluster)
@@ -143,7 +143,7 @@ class _Round:
         return bool(growing.fitting(pod, kind.plugins)[node])
 
     def _reason(self, kind: _Asked) -> str:
-        """What keeps a pod that found nothing away from the pools, once it prefers nothing any more."""
+        """Why no pool can help a pod, once all its preferences are dropped."""
         spread = spreads(self._growing.cluster, kind.stages[-1].strict, self._templates)
         for constraint in spread:
             domains = [template.metadata.labels.get(constraint.key) for template in self._templates]
@@ -155,7 +155,7 @@ class _Round:
 
 
 def _asked(group: PodGroup) -> _Asked:
-    """Spreading is judged by Karpenter's own rules, all else by the filters of the profile."""
+    """Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = group.plugins
     without = replace(
         plugins,

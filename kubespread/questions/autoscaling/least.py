@@ -28,28 +28,28 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What became of so many nodes."""
+    """The outcome of adding these nodes."""
 
     waiting: int
     has_empty: bool
     """Whether a new node got no pod that waited."""
     message: str
-    """kube-scheduler's about the first pod that waits."""
+    """kube-scheduler's message for the first waiting pod."""
     added: tuple[GroupNodes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many pods that are alike could have room, if topology domains did not matter."""
+    """Room for identical pods, if topology domains did not matter."""
 
     pods: int
     there: int
-    """On the nodes that are there."""
+    """On the existing nodes."""
     per_node: Counts
     """On one new node of each group."""
 
     def is_enough(self, counts: Counts) -> bool:
-        """Whether all of them could have, with so many new nodes."""
+        """Whether these new nodes give all of them room."""
         new = sum(room * count for room, count in zip(self.per_node, counts, strict=True))
         return self.there + new >= self.pods
 
@@ -98,7 +98,7 @@ class Search:
         return None if best is None else self._told(best, proven=True)
 
     def play(self, counts: Counts) -> Played:
-        """What comes of so many nodes of each group, all there at once."""
+        """Play with these nodes of each group, all added at once."""
         if counts not in self._known:
             self._known[counts] = self._played(counts)
         return self._known[counts]
@@ -152,7 +152,7 @@ class Search:
         return all(group.pool_limit is None or together[group.group.name] <= group.pool_limit for group in self._groups)
 
     def _reduced(self, counts: Counts) -> Counts:
-        """``counts`` without the nodes that can be left out one by one."""
+        """``counts`` without the nodes that turn out not to be needed, left out one by one."""
         for place in range(len(counts)):
             while counts[place]:
                 fewer = (*counts[:place], counts[place] - 1, *counts[place + 1 :])
@@ -177,7 +177,7 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
 
 
 def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:
-    """Every way to make ``total`` of as many numbers as there are in ``most``, none above its own there."""
+    """Every way to split ``total`` into one number per entry of ``most``, none above its entry."""
     if not most:
         if total == 0:
             yield ()

@@ -1,4 +1,4 @@
-"""Pods that wait for a node, as autoscalers look at them: those that are alike together."""
+"""Pods that wait for a node, grouped as autoscalers do: identical ones together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pod_groups(world: World) -> list[PodGroup]:
 
 
 def largest_first(groups: Iterable[PodGroup], node: Node) -> list[PodGroup]:
-    """By what share of ``node`` a pod takes, in cpu and memory together."""
+    """By the share of ``node`` that a pod takes, cpu and memory together."""
     offered = allocatable(node)
 
     def share(group: PodGroup) -> float:

@@ -57,7 +57,7 @@ class Spread:
 
 
 def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[Spread]:
-    """The constraints of ``pod``, all of which are taken to be hard; the scheduler's defaults are not looked at."""
+    """The constraints of ``pod``, all treated as hard; the scheduler's defaults are not read."""
     if not pod.spec.topology_spread_constraints:
         return []
     made = list(templates)
@@ -101,7 +101,7 @@ def _minimum(pod: Pod, constraint: Constraint, counts: Counter[str]) -> int:
 
 
 def _requirements(pod: Pod, key: str) -> Iterator[Requirement]:
-    """What the pod asks of its node about one label; of several required terms the first."""
+    """The pod's requirements on one node label; of several required terms the first."""
     yield from (requirement for requirement in from_map(pod.spec.node_selector).requirements if requirement.key == key)
     required = required_node_selector(pod)
     for term in [] if required is None else required.node_selector_terms[:1]:

@@ -1,4 +1,4 @@
-"""What a pod only prefers, as Karpenter takes it: required at first, and dropped one by one where it finds no node.
+"""A pod's preferences, as Karpenter treats them: required at first, and dropped one by one where it finds no node.
 
 Source of the rules: Karpenter's preferences (pkg/controllers/provisioning/scheduling), preference policy Respect.
 """
@@ -39,13 +39,13 @@ class Stage:
     """What a pod asks for, some of its preferences dropped."""
 
     pod: Pod
-    """With all that it still prefers required."""
+    """With its remaining preferences as requirements."""
     strict: Pod
-    """The same without the nodes it prefers, which limit no domains it is spread over (NewStrictPodRequirements)."""
+    """The same without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
 
 
 def stages(pod: Pod) -> Iterator[Stage]:
-    """The pod with all it prefers required, then with one preference less and less again."""
+    """The pod with all preferences required, then with one fewer each time."""
     spec: PodSpec | None = pod.spec
     while spec is not None:
         strict = _without_preferred_nodes(spec)

@@ -1,7 +1,7 @@
-"""The groups of nodes as an autoscaler finds them in a cluster, each with what a new node of it is like.
+"""Node groups as an autoscaler sees them in a cluster, each with a template of its new nodes.
 
-Source of the rules: cluster-autoscaler 1.36.1, which asks a good node of a group first, then whoever provides its
-machines, then any node of it; and makes the node it found into one that is new.
+Source of the rules: cluster-autoscaler 1.36.1, which takes a good node of the group, else the machine provider's
+template, else any node of the group; and turns it into a new node.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ZoneGroup:
     """None where nodes have no label that says."""
     name: str
     template: Node | None
-    """A new node but for its name; None where nothing tells what it would be like."""
+    """A new node without a name; None where nothing tells what it would be like."""
     made_of: str
     """``node worker-1``, ``its template``."""
     before: int
@@ -90,9 +90,9 @@ class ZoneGroup:
 
 
 def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, launches: bool = False) -> list[ZoneGroup]:
-    """Every group in each of its zones, by name. ``launches``: who adds nodes picks machines itself, as Karpenter does,
-    so a template says more of new nodes than those that are there, and one in another zone as much as one in this.
-    Raises UsageError for a template that is no node of the cluster.
+    """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
+    so the template describes new nodes better than existing nodes do, in any zone. Raises UsageError for a template
+    that is no node of the cluster.
     """
     in_zones = (_in_zones(group, nodes, launches=launches) for group in groups)
     return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
@@ -138,7 +138,7 @@ def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
 def _template(
     group: NodeGroup, zone: str | None, members: Sequence[Node], template: Node | None, nodes: Sequence[Node]
 ) -> tuple[Node | None, str]:
-    """What a new node is like, and what says so."""
+    """The template of a new node, and its source."""
     good = next(filter(_is_good, members), None)
     if good is not None:
         example, made_of = good, f"node {good.metadata.name}"
@@ -158,14 +158,14 @@ def _template(
 
 
 def _is_good(node: Node) -> bool:
-    """Ready, as far as it says, not cordoned and not about to go."""
+    """Ready or silent about it, not cordoned and not about to be deleted."""
     ready = [condition.status for condition in node.status.conditions if condition.type == READY]
     is_going = any(taint.key == _TO_BE_DELETED for taint in node.spec.taints)
     return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
 
 
 def _provided(template: Node) -> Node:
-    """What the provider of the machines says of them has older copies of some labels, too."""
+    """Providers' templates also carry the older copies of some labels."""
     labels = template.metadata.labels
     older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
     meta = structs.replace(template.metadata, labels={**older, **labels})

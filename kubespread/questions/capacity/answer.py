@@ -86,14 +86,14 @@ def capacity(
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
-    """Of the pod that is asked about, else of one that is made for the question, else of totals alone."""
+    """About the given pod, else about one made from the request, else totals alone."""
     snapshot, pod = scene.snapshot, next(iter(question.pods), None)
     requests = None if question.request is None else _requests(question.request, snapshot.nodes)
     objects = snapshot.objects
     if pod is None and question.named is not None:
         raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
     if pod is None:
-        # What a namespace allows says nothing about nodes.
+        # A namespace's limits say nothing about nodes.
         objects = objects.with_all(LimitRange, ())
     elif question.request is not None or question.tolerate or question.node_selector:
         raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
@@ -131,7 +131,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         tolerated=question.tolerate,
         node_selector=labels,
-        # What was made for the question needs nothing to be admitted.
+        # A pod made for the question needs no admission.
         gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed)))
         if pod is None
         else resolved.gaps_of(candidate),
@@ -146,7 +146,7 @@ def _manifest(
     tolerate: Sequence[str],
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
-    """A pod that asks for so much, and has nothing else but what it is to tolerate and select."""
+    """A pod with these requests, and nothing else but tolerations and a node selector."""
     amounts = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
     limits = {name: amount for name, amount in amounts.items() if not allows_overcommit(name)}
     resources = {"requests": amounts, "limits": limits}
@@ -167,7 +167,7 @@ def _manifest(
 
 
 def _labels(texts: Sequence[str], nodes: tuple[Node, ...]) -> dict[str, str]:
-    """What ``KEY=VALUE`` asks of nodes; a key may be short. Raises UsageError."""
+    """The node labels that ``KEY=VALUE`` texts select; a key may be short. Raises UsageError."""
     labels = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -209,7 +209,7 @@ def _requests(text: str, nodes: tuple[Node, ...]) -> dict[str, int]:
 
 
 def _faults(request: ResourceList, resources: set[str]) -> list[tuple[str, str]]:
-    """What the API server has against each resource, as a container's request; its name's faults before others."""
+    """The API server's faults of each resource as a container's request; faults of the name come first."""
     faults: dict[str, str] = {}
     for name, amount in request.items():
         try:
@@ -227,14 +227,14 @@ def _faults(request: ResourceList, resources: set[str]) -> list[tuple[str, str]]
 
 
 def _meant(name: str, resources: set[str]) -> str:
-    """The resource that has this name behind its domain, or one that is spelled like it."""
+    """The resource with this name after its domain, or one spelled like it."""
     behind = sorted(full for full in resources if short_key(full) == name)
     return behind[0] if behind else near_miss(name, resources)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Whose room is counted in which cluster."""
+    """A pod whose copies are counted, and the cluster."""
 
     cluster: Cluster
     profile: Profile
@@ -243,13 +243,13 @@ class _Asked:
     request: Mapping[str, int] | None
     """What it asks for, as kube-scheduler counts it; None where only totals are asked about."""
     topology_key: str | None
-    """What makes domains."""
+    """The topology key of the domains."""
     claimants: Replicas | None = None
-    """The copies where each has claims of its own."""
+    """The copies, where each has claims of its own."""
     binds: bool = False
     """Whether the claims that they wait with are bound once they have a node."""
     is_limited: bool = False
-    """Whether the limit ranges of its namespace have had their say."""
+    """Whether its namespace's limit ranges are applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
 
 
 def _counted(subject: _Asked) -> CapacityReport:
-    """The report; the cluster it is about is not in it."""
+    """The report, without its cluster."""
     cluster, profile = subject.cluster, subject.profile
     plugins = framework(profile)
     names = resource_names(cluster)
@@ -343,7 +343,7 @@ def _counted(subject: _Asked) -> CapacityReport:
 
 
 def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle]) -> Iterator[ResourceCapacity]:
-    """``held_off`` are nodes with something free once the cluster is ``full`` that nobody can use."""
+    """``held_off`` are nodes that have something free once the cluster is ``full``, which no pod can use."""
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
     off[list(held_off)] = True
@@ -390,8 +390,8 @@ def _nodes(
 
 
 def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str], nodes: Mask) -> Iterator[LargestPod]:
-    """Copies of ``pod`` that ask for all that is left of the resources ``names`` on one of ``nodes``, which would take
-    a pod that asks for nothing. Only those that ask for some of each count, and each is asked about.
+    """Copies of ``pod`` that request all that is left of the resources ``names`` on one of ``nodes``, which would
+    accept a pod without requests. Only nodes with some of each count, and each is checked.
     """
     columns = np.stack([free(cluster, name) for name in names], axis=1)
     for row in _front(columns[nodes & (columns > 0).all(axis=1)]):
@@ -407,7 +407,7 @@ def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str
 
 
 def _front(rows: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Iterator[list[int]]:
-    """The rows that no other one equals or exceeds everywhere, the largest first by their columns in order."""
+    """The rows that no other row equals or exceeds in every column, sorted by column, the largest first."""
     front = np.empty((0, rows.shape[1]), dtype=np.int64)
     for row in rows[np.lexsort(rows.T[::-1])][::-1]:
         # What comes later is no larger in the first column, so it never takes the place of one that is in.

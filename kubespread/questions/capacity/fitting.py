@@ -31,7 +31,7 @@ class Copies:
     plugins: Framework
     pod: Pod
     claimants: Replicas | None = None
-    """Where each has claims of its own."""
+    """The copies, where each has claims of its own."""
     binds: bool = False
     """Whether the claims that they wait with are bound once they have a node."""
 
@@ -51,10 +51,10 @@ class Filled:
 
 
 def filled(cluster: Cluster, asked: Copies) -> Filled:
-    """``cluster`` with copies of a pod until none fits any more. Raises SchedulingError when a PreFilter fails.
+    """``cluster`` filled with copies of a pod until no more fit. Raises SchedulingError when a PreFilter fails.
 
-    Where every node is judged by itself, the order of the copies does not matter and all nodes are filled at once.
-    Otherwise they are placed one after another, as kube-scheduler would.
+    Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
+    placed one after another, as kube-scheduler would.
     """
     copies = _each_by_itself(cluster, asked)
     if copies is None:
@@ -64,7 +64,7 @@ def filled(cluster: Cluster, asked: Copies) -> Filled:
 
 
 def copies_fitting(cluster: Cluster, asked: Copies) -> Counts:
-    """How many `filled` places on each node, for who needs no more. Raises SchedulingError as it does."""
+    """Just the copies per node that `filled` places. Raises SchedulingError as it does."""
     copies = _each_by_itself(cluster, asked)
     return _one_by_one(cluster, asked).copies if copies is None else copies
 
@@ -87,7 +87,7 @@ def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> 
 
 
 def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
-    """How many fit on each node; None where copies matter beyond their nodes, or an error may end it all."""
+    """How many fit on each node; None where copies affect other nodes, or an error may occur."""
     if asked.claimants is not None or asked.binds:
         return None
     prepared = asked.plugins.prepare(cluster, asked.pod)
@@ -103,8 +103,8 @@ def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
 def if_tolerated(cluster: Cluster, asked: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
     """What tolerations would add to the copies that ``fits`` counts on each node, None where they add nothing.
 
-    A taint that says in what state a node is stays: nothing should tolerate it to find room. The number is that of
-    copies that tolerate the taints that are named and no others. ``compares``: as of `kube.taint.tolerates`.
+    Taints that say what state a node is in remain: nothing should tolerate them to find room. The number is of copies
+    that tolerate exactly the taints named. ``compares``: as of `kube.taint.tolerates`.
     """
     lists = _unwelcome(cluster, asked, compares=compares)
     every = {text: taint for taints in lists.values() for text, taint in taints.items()}
@@ -127,7 +127,7 @@ def _copies(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Cou
 
 
 def _unwelcome(cluster: Cluster, asked: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
-    """By node the taints that keep the pods off it, by their text, of nodes where all of these can be tolerated."""
+    """The taints that keep the pods off each node, by their text, of nodes where all of them can be tolerated."""
     tolerations, repelling = asked.pod.spec.tolerations, {}
     for node, obj in enumerate(cluster.nodes.objects):
         taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)

@@ -1,4 +1,4 @@
-"""Why a pod finds no room on a node, put shortly, and what is free there that no pod can use."""
+"""Why a pod finds no room on a node, in short, and what is free there that no pod can use."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Obstacle:
     """What holds a pod off a node."""
 
     cause: StrandedBy
-    """``resource`` where it is what the node has too little of, pods among that."""
+    """``resource`` where the node has too little of something, pods included."""
     detail: str = ""
     resources: tuple[str, ...] = ()
     """What is short."""
     closed: str = ""
-    """What else holds pods off a node that has too little of something."""
+    """What else keeps pods off a node that is short of something."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -42,11 +42,11 @@ class Obstacle:
 
 
 def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
-    """By node where the pod does not fit, what the first filter in profile order has against it; but what the node has
-    too little of comes first: opening it would not help the pod.
+    """The obstacle on each node where the pod does not fit: the first filter's in profile order, but a shortage comes
+    before all others, since opening the node would not help then.
     """
     if evaluation.rejection is not None or evaluation.error is not None:
-        # Whatever it is, it is about the pod and not about a node.
+        # This is about the pod, not about a node.
         return dict.fromkeys(range(len(evaluation.cluster)), Obstacle("rejected", evaluation.message or ""))
     details = evaluation.causes()
     found: dict[int, Obstacle] = {}
@@ -80,7 +80,9 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 
 def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
-    """The nodes that have no cpu or no memory left for pods that ask for some, besides ``nodes``, which have worse."""
+    """The nodes with no cpu or no memory left, for pods that request some, besides ``nodes``, which have worse
+    obstacles.
+    """
     found = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
@@ -93,7 +95,7 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
 
 
 def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:
-    """What is free of a resource on ``nodes``, by why no pod can have it; the largest amount first."""
+    """What is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first."""
     available = free(cluster, resource)
     amounts: dict[tuple[StrandedBy, str], list[int]] = {}
     for node, obstacle in nodes.items():
@@ -108,8 +110,8 @@ def _sorted(amounts: Mapping[tuple[StrandedBy, str], list[int]], resource: str) 
 
 
 def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
-    """Of a node with too little of several resources, the first that is not this one; where it is this one itself, the
-    others need not be short.
+    """The reason on a node: of several short resources, the first other than this one; where this one is short itself,
+    no other need be.
     """
     if obstacle.cause != "resource":
         return obstacle.cause, obstacle.detail

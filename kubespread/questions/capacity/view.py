@@ -1,4 +1,4 @@
-"""Capacity: resources and what is stranded of them, then domains, then the fullest nodes."""
+"""Capacity: resources and their stranded amounts, then domains, then the fullest nodes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_DOMAINS = 12
 _LEAST_NAME, _LEAST_WHY = 12, 8
 _ALMOST_FULL = 90
 _NARROW = 72
-"""Terminals below this width go without what the other columns tell nearly as well."""
+"""Narrower terminals omit what the other columns nearly tell."""
 
 _Place = DomainCapacity | NodeCapacity
 
@@ -130,7 +130,7 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
 
 
 def _domain(report: CapacityReport, readers: Readers = Readers.ALL) -> Column[_Place]:
-    """The value, which may be empty, or that there is none."""
+    """The domain's value, which may be empty, or that it has none."""
     return Column(
         header="DOMAIN", value=lambda row: None if row.domain is None else row.domain or EMPTY, readers=readers,
         short=short_key(report.topology_key or "").upper(),
@@ -194,7 +194,7 @@ def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     ]
     yield from table(list(_resource_columns(report, is_narrow=aim(look) < _NARROW)), resources, look)
     for resource in report.resources:
-        # Where pod slots are left over, what is short of them is said already.
+        # Where pod slots are left over, the shortage is told already.
         if resource.stranded and resource.resource != "pods":
             causes = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
             yield from wrapped([Cell(INDENT), cell(f"{resource.resource} stranded: {causes}")], look.width, HANGING)
@@ -252,5 +252,5 @@ def _pods(node: NodeCapacity) -> str:
 
 
 def _fullest(node: NodeCapacity) -> float:
-    """What is taken of the resource that is scarcest there, in percent."""
+    """Percent requested of the node's scarcest resource."""
     return max((resource.utilization or 0 for resource in node.resources), default=0)

@@ -1,7 +1,7 @@
-"""What bars a pod that fits nowhere, as one sentence, when one thing does.
+"""What bars a pod that fits nowhere, as one sentence, if it is one thing.
 
-One thing bars the pod when it rejects every node, or when it is a constraint without which a node would fit: then the
-domains that it leaves and what is wrong with the nodes there are the whole answer.
+One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
+the domains it leaves, and what is wrong with their nodes, are the whole answer.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Barring:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failing:
-    """What nodes lack or have, whatever the constraints say."""
+    """A reason besides the constraints, and the nodes it rejects."""
 
     words: ReasonWords
     rejected: Mask
@@ -92,7 +92,7 @@ def bars(evaluation: Evaluation) -> str | None:
 
 
 def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
-    """What the pod's node selector and node affinity leave out, where they do."""
+    """The nodes that the pod's node selector and node affinity exclude, if any."""
     return next((reason for reason in reasons if isinstance(reason, Failing) and reason.words is SELECTION), None)
 
 
@@ -102,7 +102,7 @@ def _left(reason: BarringReason) -> int:
 
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
     """``no node has disk=ssd (nodeSelector)``, ``both nodes lack cpu and lack memory``; and what else is wrong where
-    that is not all that is wrong with any node.
+    each node has further faults.
     """
     parts = [_nowhere(reason, evaluation.cluster.nodes) for reason in everywhere if isinstance(reason, Barring)]
     count, nodes = _nodes(everywhere[0].rejected, everywhere=True)
@@ -147,7 +147,7 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
 
 
 def failings(evaluation: Evaluation) -> list[Failing]:
-    """Every cause beside the constraints, with all nodes that any plugin rejects for it."""
+    """Every reason besides the constraints, with all nodes that any plugin rejects for it."""
     rejected: dict[ReasonWords, Mask] = {}
     if not evaluation.included.all():
         rejected[words_of(_UNLISTED)] = ~evaluation.included
@@ -165,7 +165,7 @@ def failings(evaluation: Evaluation) -> list[Failing]:
 
 
 def _of_cordon(evaluation: Evaluation) -> Mask | None:
-    """Nodes whose only taints that the pod does not tolerate are those of the cordon that rejects it anyway."""
+    """Nodes whose only untolerated taints are those of the cordon that rejects them anyway."""
     cordoned = evaluation.verdicts.get(NodeUnschedulable.name)
     if cordoned is None:
         return None
@@ -193,7 +193,7 @@ def _confined(
 ) -> _Confined | None:
     """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
 
-    Also one without which none would, if a single thing is wrong with some node that it leaves and with all of them.
+    If no constraint is such, one whose remaining nodes are all rejected for one same reason, some for that alone.
     """
     alone = {
         constraint.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
@@ -214,7 +214,7 @@ def _confined(
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
-    """What is wrong with nodes; what all of them suffer from leaves nothing else to say."""
+    """What is wrong with nodes; a fault that all of them share is told alone."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listed(
@@ -223,8 +223,8 @@ def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
 
 
 def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], reason: BarringReason) -> Mask:
-    """The nodes that fit the pod without one thing. A constraint is taken from the pod, and the engine asked again:
-    which nodes the others count depends on it.
+    """The nodes that would fit the pod without one reason. A constraint is removed from the pod and the engine asked
+    again: which nodes the other constraints count depends on it.
     """
     if not isinstance(reason, Barring) or reason.counted.constraint.source != "pod":
         return rejected_only_by(reasons, [reason])
@@ -240,7 +240,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
 
 
 def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
-    """The nodes that nothing but ``some`` of the reasons rejects."""
+    """The nodes rejected only by ``some`` of the reasons."""
     rejected: Mask = np.logical_or.reduce([reason.rejected for reason in some])
     for reason in reasons:
         if reason not in some:
@@ -259,7 +259,7 @@ def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> b
 
 
 def _few(wrong: tuple[BarringReason, Mask]) -> int:
-    """What most nodes suffer from comes first."""
+    """The reason with the most nodes comes first."""
     return -int(np.count_nonzero(wrong[1]))
 
 

@@ -1,4 +1,4 @@
-"""Which label was meant by a topology key: one that names the same thing, not one that is merely spelled much alike."""
+"""The label that a topology key was meant to be: one that names the same thing, not one that is merely spelled alike."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _OTHER_NAMES = {"az": ZONE, "host": HOSTNAME, "node": HOSTNAME}
 _USUAL = (ZONE, REGION, HOSTNAME, BETA_ZONE, BETA_REGION)
 _SEPARATORS = re.compile(r"[-_.]")
 _SHORT = 3
-"""Words up to this length are too alike to be told apart by a letter."""
+"""Words up to this length differ by a letter without being typos."""
 
 
 def near_key(key: str, nodes: Nodes) -> str:
-    """The label of nodes that was meant by ``key``, which none of them has; empty where there is none."""
+    """The node label that was meant by ``key``, which no node has; empty where no label is close."""
     return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
 
 
@@ -63,7 +63,7 @@ def _differs_by_a_letter(written: str, existing: str) -> bool:
     same = next((index for index, pair in enumerate(zip(written, existing, strict=False)) if pair[0] != pair[1]), None)
     index = min(len(written), len(existing)) if same is None else same
     one, other = written[index:], existing[index:]
-    # pool1 and pool2 are two things.
+    # pool1 and pool2 are different things.
     if any(letter.isdigit() for letter in one[:1] + other[:1]):
         return False
     swapped = one[:2] == other[1::-1] and one[2:] == other[2:]

@@ -18,7 +18,7 @@ from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH
 from kubespread.wording import short_key
 
 SELECTION = words_of(POD_MISMATCH.reasons[0])
-"""What nodes fail that the pod's node selector and node affinity leave out."""
+"""The reason of nodes that the pod's node selector or node affinity excludes."""
 PODS, TAINT, CORDONED = (
     words_of(reason) for reason in ("Too many pods", "node(s) had untolerated taint(s)", "node(s) were unschedulable")
 )
@@ -37,7 +37,9 @@ def selection(pod: Pod) -> str:
 
 
 def selected_nowhere(evaluation: Evaluation) -> str:
-    """``no node has disk=ssd (nodeSelector)``: the first label that none has, else what none has together."""
+    """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that none has
+    together.
+    """
     pod, nodes = evaluation.pod, evaluation.cluster.nodes.objects
     for requirement in from_map(pod.spec.node_selector).requirements:
         if not _any_meets(requirement, nodes):
@@ -56,7 +58,7 @@ def _any_meets(requirement: Requirement, nodes: Sequence[Node]) -> bool:
 
 
 def named(evaluation: Evaluation, nodes: Mask) -> str | None:
-    """The nodes by name, as long as they are few; None where they are not."""
+    """The nodes by name; None where they are many."""
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None
@@ -75,7 +77,7 @@ def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
 
 
 def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
-    """Taints of a node that the pod does not tolerate, but for that of a cordon."""
+    """Taints of a node that the pod does not tolerate, except a cordon's."""
     spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
     return [
         taint

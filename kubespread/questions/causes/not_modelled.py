@@ -1,7 +1,7 @@
 """What the input uses that is not modeled.
 
-What a plugin alone leaves out it says itself (`Plugin.not_modelled`), and what the snapshot lacks whoever reads it:
-`Plugin.gaps`, admission's `gaps`, and everyone with a `World` or a `Cluster` by `assume`.
+What one plugin leaves out, the plugin declares (`Plugin.not_modelled`); what the snapshot lacks is declared by its
+reader: `Plugin.gaps`, admission's `gaps`, and `assume` of a `World` or a `Cluster`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _gated(pod: Pod) -> Iterator[str]:
 
 
 def not_modelled_of(profile: Profile) -> Iterator[str]:
-    """What the release, its gates and the configuration would change, whatever the pod is."""
+    """What the release, its gates and the configuration would change for any pod."""
     version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED:
@@ -75,7 +75,7 @@ def not_modelled_of(profile: Profile) -> Iterator[str]:
 
 
 def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """The group that the pod says it belongs to, else those of its namespace."""
+    """The group that the pod names, else those of its namespace."""
     meta, group = pod.metadata, pod.spec.scheduling_group
     named = {f"label {key}": meta.labels[key] for key in _GROUP_LABELS if key in meta.labels}
     if _GROUP_ANNOTATION in meta.annotations:
@@ -101,7 +101,7 @@ _LETS_ALL_PASS = "privileged"
 
 
 def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    """What would look at a pod like this one when it is created; nothing for a pod that is there already."""
+    """The other admission checks that would see such a pod when it is created; none for a pod that exists."""
     if pod.metadata.uid:
         return
     namespace = objects.named(Namespace, pod.metadata.namespace)

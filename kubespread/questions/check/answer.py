@@ -1,4 +1,4 @@
-"""What is wrong with manifests, or with a cluster's own workloads: from texts and a snapshot to the rules and back."""
+"""What is wrong with manifests, or with a cluster's own workloads: gather them, run the rules, report."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check(
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """What the rules find that are chosen, but for what the baseline knows."""
+    """What the chosen rules find, without the findings in the baseline."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     baseline = _baseline(question.baseline)
@@ -109,7 +109,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
 
 
 def _bar(fail_on: Severity | str) -> Severity:
-    """Raises UsageError for what is no severity."""
+    """The severity of that name. Raises UsageError."""
     try:
         return Severity(fail_on)
     except ValueError:
@@ -117,7 +117,7 @@ def _bar(fail_on: Severity | str) -> Severity:
 
 
 def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:
-    """With what kubectl mends it with: a manifest is edited instead."""
+    """The finding with the kubectl commands that fix it: a manifest is edited instead."""
     remedy = finding.remedy
     if finding.file is not None or not isinstance(finding.workload, WorkloadName):
         return finding
@@ -127,7 +127,7 @@ def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:
 
 
 def rules() -> tuple[RuleReport, ...]:
-    """Every rule there is, by code."""
+    """Every rule, by code."""
     return tuple(rule.report for rule in RULES)
 
 
@@ -137,9 +137,9 @@ def rule(code: str) -> RuleReport:
 
 
 def write_baseline(report: CheckReport, path: str | Path) -> None:
-    """Remember the findings of ``report`` as known, for the ``baseline`` of another `check`.
+    """Record the findings of ``report`` as known, for the ``baseline`` of another `check`.
 
-    The file is replaced whole or not at all. Raises UsageError.
+    The file is replaced atomically. Raises UsageError.
     """
     try:
         with replacing(Path(path)) as file:

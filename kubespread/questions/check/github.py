@@ -15,7 +15,7 @@ _PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ","
 
 
 def write(report: CheckReport, _look: Look) -> str:
-    """A line a finding."""
+    """One line per finding."""
     return "".join(map(_command, report.findings))
 
 

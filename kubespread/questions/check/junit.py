@@ -1,4 +1,4 @@
-"""JUnit XML as CI systems read it: a suite a file, a case a finding; a file without findings is a case that passes.
+"""JUnit XML as CI systems read it: one suite per file, one case per finding; a file without findings is a passing case.
 
 Source of the shape: the schema of the Jenkins xUnit plugin (junit-10.xsd).
 """
@@ -16,7 +16,7 @@ _NOTHING = "nothing found"
 
 
 def write(report: CheckReport, _look: Look) -> str:
-    """Findings that are only worth knowing do not fail."""
+    """Findings of severity info do not fail."""
     suites: dict[str, list[Finding]] = {}
     for finding in report.findings:
         suites.setdefault(finding.file or finding.workload or "", []).append(finding)

@@ -91,7 +91,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         return answer(self, scene)
 
     def is_yes(self, report: CheckReport) -> bool | None:
-        # What is recorded as known is known from now on.
+        # Findings just recorded as known count as known.
         return True if self.write_baseline is not None else super().is_yes(report)
 
     def keep(self, report: CheckReport) -> None:

@@ -34,7 +34,7 @@ def _document(rules: RuleReport | Sequence[RuleReport]) -> Mapping[str, Any]:
 
 
 def listed(rules: Sequence[RuleReport], *, headers: bool) -> str:
-    """A line a rule, by code."""
+    """One line per rule, by code."""
     rows = [
         [rule.code, rule.name, str(rule.severity), "cluster" if rule.needs_cluster else "nothing", rule.summary]
         for rule in rules

@@ -1,4 +1,4 @@
-"""What is to be checked, gathered: workloads of manifests and of the cluster, and what came to none."""
+"""The subjects of a check: workloads of manifests and of the cluster, and what could not become one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _ABSENT, _MISMATCHED = "Required value", "`selector` does not match template `la
 
 @dataclass(slots=True)
 class Gathered:
-    """All that is checked together, and the cluster that it is tried on."""
+    """Everything to check, and the cluster it is tried on."""
 
     version: KubeVersion
     objects: ClusterObjects = field(default_factory=ClusterObjects)
@@ -83,7 +83,7 @@ class Gathered:
 def gather(
     sources: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing
 ) -> Gathered:
-    """Read what was given, whatever of it can be read. Raises UsageError and SnapshotError."""
+    """Read whatever can be read of the sources. Raises UsageError and SnapshotError."""
     gatherer = _Gatherer(snapshot, scheduler, choosing)
     gatherer.gather(sources)
     return gatherer.gathered
@@ -155,7 +155,7 @@ class _Gatherer:
         return read
 
     def _bring(self, manifest: Manifest) -> None:
-        """What else the manifest holds is in the cluster from now on."""
+        """Add the manifest's other objects to the cluster."""
         try:
             self._snapshot, _ = with_manifest_objects(self._snapshot, [manifest], self._namespace)
         except ManifestError as error:
@@ -253,7 +253,7 @@ class _Gatherer:
         yield replace(placed, object=_with_replicas(placed.object, replicas)) if why else placed
 
     def _profile(self, scheduler_name: str) -> Profile:
-        """The profile of that name; of a scheduler that is not known kube-scheduler's default one, which is said.
+        """The profile of that name; for an unknown scheduler kube-scheduler's default one, with a note.
 
         Otherwise a manifest could switch every rule off by naming some scheduler. Raises UsageError for --profile.
         """
@@ -284,7 +284,7 @@ class _Gatherer:
         row = reference.kind
         if not row.template_path:
             return subject
-        # Of a Deployment the candidate is another pod of its ReplicaSet.
+        # For a Deployment, the candidate is another pod of its ReplicaSet.
         stored = next(
             obj
             for obj in self._snapshot.of_kind(row)
@@ -302,7 +302,7 @@ class _Gatherer:
     def _place(self, manifest: Manifest, item: KubernetesObject) -> Callable[[str], Place]:
         if manifest.text is None:
             return nowhere
-        # Composed once for all that is found in the file.
+        # Composed once for all findings in the file.
         lines = self._lines.setdefault(id(manifest.text), FieldLines(manifest.text))
 
         def place(path: str) -> Place:
@@ -360,19 +360,19 @@ class _Part:
     """A patch of a kustomization, or a pod template that a controller completes: no whole workload."""
 
     text: str
-    """What it is, and what to do about it."""
+    """Why it is a part, and what to do about it."""
     is_of_pods: bool
-    """Whether it is of Kubernetes' own kinds, so that its fields are known."""
+    """Whether it is of one of Kubernetes' own kinds, whose fields are known."""
 
     def keeps(self, fault: Fault) -> bool:
         """Whether a fault stays whatever is added to the part."""
         is_absence = _ABSENT in fault.message or _MISMATCHED in fault.message or _DIRECTIVE in fault.field
-        # Of another kind only what it hands on to its pods as it stands is known.
+        # Of other kinds, only what is copied unchanged into their pods is known.
         return not is_absence and (self.is_of_pods or _CONSTRAINTS in fault.field)
 
 
 def _part_of(item: KubernetesObject) -> _Part | None:
-    """What makes ``item`` a part of a workload only; None where it has to be a whole one."""
+    """Why ``item`` is only a part of a workload; None where it has to be a whole one."""
     row = pod_creator(item.api_version, item.kind)
     if row is not None:
         patch = "is a patch: build its kustomization with -k DIRECTORY"

@@ -99,7 +99,7 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
 
 
 def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Of each rule no more than a person reads."""
+    """Of each rule only the first few findings."""
     seen: Counter[str] = Counter()
     for finding in findings:
         seen[finding.code] += 1

@@ -1,4 +1,4 @@
-"""Where replicas end up on either side: skews, domains and nodes, whose names go without what all of them share."""
+"""Where replicas end up on each side: skews, domains and nodes, whose names leave out what all share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NodeNames:
 
     @classmethod
     def of(cls, report: CompareReport, look: Look) -> NodeNames:
-        """In full where no heading says the rest, and where no terminal bounds the lines."""
+        """In full where no heading tells the rest, and where no terminal limits the line width."""
         names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
         names.update(
             name for replica in report.replicas for name in (replica.before, replica.after) if name is not None
@@ -49,7 +49,7 @@ class NodeNames:
 
 
 def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
-    """Skews alone where placing is not simulated."""
+    """Only skews where placing is not simulated."""
     before, after = report.before, report.after
     if before.replicas is None or after.replicas is None:
         yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
@@ -105,7 +105,7 @@ def _constraint(constraint: ConstraintDifference) -> Line:
 
 
 def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
-    """What else is set otherwise, and whether the constraint is soft."""
+    """Other settings that differ, and whether the constraint is soft."""
     hardness = both(*("hard" if side.is_hard else "soft" for side in (before, after)))
     if hardness != "hard":
         yield hardness
@@ -120,7 +120,7 @@ def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
 
 
 def _domains_said(constraint: ConstraintDifference) -> str:
-    """Those whose counts differ most; nodes are listed by themselves."""
+    """The domains whose counts differ most; nodes have their own list."""
     domains = sorted(
         constraint.domains, key=lambda domain: (-abs((domain.after or 0) - (domain.before or 0)), domain.value)
     )

@@ -1,4 +1,4 @@
-"""A comparison: what was asked otherwise, nodes, replicas and messages of both sides."""
+"""A comparison: how the two questions differ, then nodes, replicas and messages of both sides."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def _why_not(side: NodeSide | None) -> str:
 
 
 def _said_of(node: NodeDifference, *, numbers: bool) -> str:
-    """How the node differs, beside its `NodeChange`; with ``numbers`` in its own figures, else as nodes share it."""
+    """How the node differs, besides its `NodeChange`; with ``numbers`` in its own figures, else in words that nodes
+    share.
+    """
     change = node.change
     if change is NodeChange.SCORE:
         return _scores(node, numbers=numbers)
@@ -177,7 +179,7 @@ _SIDE: Sequence[Column[_Side]] = (
     count("REPLICAS", lambda row: row[1].replicas),
     Column(header="RUNNING", value=lambda row: row[1].present, readers=Readers.PIPES),
     Column(header="PLACED", value=lambda row: row[1].placed, readers=Readers.PIPES),
-    # Those placed among them: a page says what it comes to.
+    # Placed replicas included: a page shows the sum.
     Column(
         header="RUNNING", value=lambda row: None if row[1].replicas is None else row[1].running, readers=Readers.PAGES
     ),
@@ -186,7 +188,7 @@ _SIDE: Sequence[Column[_Side]] = (
 )
 
 _Figures = tuple[str, NodeDifference | None, NodeReplicasDifference | None]
-"""A node that differs, or holds another number of replicas."""
+"""A node that differs, or holds a different number of replicas."""
 
 
 def _figures(report: CompareReport) -> Sheet[_Figures]:
@@ -203,7 +205,7 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
                 side = None if row[1] is None else getattr(row[1], when)
                 return None if side is None else figure(side)
 
-            # A plugin is spelled as it is.
+            # Plugin names keep their spelling.
             name = f"{header}-{when}".upper() if header.islower() else f"{header}_{when}"
             yield Column(header=name, value=value)
 
@@ -361,7 +363,7 @@ def _names(row: _Row, names: NodeNames, width: int) -> str:
 
 
 def _left_out(rows: Sequence[_Row]) -> Iterator[str]:
-    """How many nodes have no row, by what differs; -v has them all."""
+    """How many nodes have no row, by what differs; -v shows all."""
     for change in NodeChange:
         nodes = [node for row in rows if row.change is change for node in row.nodes]
         if not nodes:
@@ -400,7 +402,7 @@ class _Row:
 class _Rows:
     rows: Sequence[_Row]
     left_out: Sequence[_Row]
-    """Of many rows those of the fewest nodes."""
+    """With many rows, those with the fewest nodes."""
 
 
 def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
@@ -422,13 +424,13 @@ def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
 
 
 def _said_of_all(nodes: Sequence[NodeDifference]) -> str | None:
-    """With the figures, where they are those of every node."""
+    """In figures, where all nodes share them."""
     text = _said_of(nodes[0], numbers=True)
     return text if all(_said_of(node, numbers=True) == text for node in nodes[1:]) else None
 
 
 def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
-    """The headline, and a line for everything that was asked otherwise."""
+    """The headline, and one line for each difference between the questions."""
     before, after = report.before, report.after
     subject = both(before.subject, after.subject)
     namespace = both(before.pod.namespace, after.pod.namespace)

@@ -69,7 +69,7 @@ def explain(
 
 
 def answer(question: Explain, scene: Scene) -> ExplainReport:
-    """The nodes that are asked about, in the order that is asked for."""
+    """The requested nodes, in the requested order."""
     resolved = resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
     report = answer_of(resolved, preemption=question.preemption, pods=question.with_pods)
     report = report.about(scene.source).sorted_by(question.sort)
@@ -77,7 +77,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
 
 
 def answer_of(resolved: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
-    """The same about what was read already."""
+    """The same for a question that is already resolved."""
     candidate, profile = resolved.candidates[0], resolved.profiles[0]
     report = explained(
         resolved.cluster,
@@ -147,7 +147,7 @@ def explained(
 
 
 def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
-    """What preemption would do where it helps."""
+    """What preemption would do, if it helps."""
     is_stuck = evaluation.error is None and not evaluation.feasible.any()
     if is_stuck and len(evaluation.cluster) and has_lower(evaluation.cluster, evaluation.pod):
         report = preemption_report(preempt(evaluation, post_filters(profile)), profile.version)

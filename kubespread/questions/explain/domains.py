@@ -54,7 +54,7 @@ class DomainRow:
     """Matching pods of the first domain; None where there is no such domain."""
     arithmetic: tuple[SharedArithmetic, ...]
     causes: Counter[str]
-    """How many nodes fail for what else, by its short name."""
+    """How many nodes fail for each other reason, by its short name."""
 
     @property
     def also(self) -> list[str]:
@@ -72,12 +72,12 @@ class DomainRows:
 
 
 def is_by_domain(report: ExplainReport) -> bool:
-    """Whether a row a domain says more than a row a node."""
+    """Whether rows by domain say more than rows by node."""
     return len(report.nodes) > _MAX_NODE_ROWS and bool(_coarse(report))
 
 
 def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRows:
-    """The rows of ``nodes``, which are some of the report's, in the order in which their first nodes come."""
+    """The rows of ``nodes``, some of the report's, in the order of their first nodes."""
     positions = _grouping(report)
     groups: dict[tuple[str | None, ...], list[NodeReport]] = {}
     for node in nodes:
@@ -90,9 +90,9 @@ def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRow
 
 
 def _grouping(report: ExplainReport) -> list[int]:
-    """The constraints whose domains make a row: the first coarse one, and hard ones that tell its nodes apart.
+    """The constraints whose domains define a row: the first coarse one, and hard ones that tell its nodes apart.
 
-    Where every domain is a node, that of the first constraint.
+    Where every domain is a node, the first constraint.
     """
     coarse = _coarse(report)
     if not coarse:
@@ -151,7 +151,7 @@ def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> 
 
 
 def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
-    """What rejects a node beside the constraints; where no plugin does, the verdict on the pod as a whole."""
+    """What rejects a node besides the constraints; where no plugin does, the verdict on the pod as a whole."""
     rejections = telling_rejections(report, node)
     reasons = [reason for rejection in rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons]
     return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}
@@ -174,7 +174,7 @@ _FORMS = (
 
 
 def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
-    """The first rows, and what the others come to."""
+    """The first rows, and a summary of the others."""
     shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
     columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
     if room is not None:
@@ -220,7 +220,7 @@ def _arithmetic(shared: SharedArithmetic, spelling: Spelling) -> Cell:
 
 
 def _pods(rows: Sequence[DomainRow]) -> list[Cell]:
-    """Matching pods as numbers, and as bars of which the longest is the most."""
+    """Matching pods as numbers and as bars; the most pods get the longest bar."""
     most = max((row.matching or 0 for row in rows), default=0)
     unit = max(1, -(-most // _LONGEST_BAR))
     lengths = [-(-(row.matching or 0) // unit) for row in rows]

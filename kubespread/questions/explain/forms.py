@@ -1,4 +1,4 @@
-"""What rows give up for a narrower terminal: blanks, names, columns, and at last the formula's spelling."""
+"""What rows give up on narrower terminals: blanks, names, columns, and finally the formula's spelling."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Form:
 def fullest(
     forms: Sequence[Form], width: int | None, columns_of: Callable[[Form], list[Column]]
 ) -> tuple[list[Column], int, int | None]:
-    """The columns of the first of ``forms`` that fits, the gap between them, and the room of the last, the reasons.
+    """The columns of the first of ``forms`` that fits, the gap between them, and the width of the last one, the
+    reasons.
 
-    Reasons may ask for two fifths of the terminal where the formula need not suffer for it.
+    Reasons may take up to two fifths of the terminal if the formula keeps its room.
     """
     if width is None:
         return columns_of(forms[0]), forms[0].gap, None
@@ -60,14 +61,14 @@ def domain_cell(domain: str | None, width: int | None) -> Cell:
 
 
 def constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
-    """``A zone``, not much longer than the formula below it; the letter alone where there is no room."""
+    """``A zone``, not much longer than the formula below it; just the letter where there is no room."""
     if spelling.skew_only:
         return letter(position)
     return cut_end(cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
 
 
 def cut_items(items: Sequence[str], width: int) -> str:
-    """As many of ``items`` as fit, and the number of the others; the first one at any rate."""
+    """As many of ``items`` as fit, at least one, and the number of the others."""
     items = [escaped(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
         return whole

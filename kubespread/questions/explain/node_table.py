@@ -1,4 +1,4 @@
-"""A row a node, as wide as the terminal lets it be: verdict, arithmetic and reasons are the last to suffer."""
+"""One row per node, as wide as the terminal allows: verdict, arithmetic and reasons are shortened last."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FORMS = (
 def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
     """The rows in the fullest form that fits; ``suffix`` is what all names end in and the title says.
 
-    With the columns of the score plugins, which are asked for, nothing is shortened.
+    Nothing is shortened where the columns of the score plugins are requested.
     """
     made = _Columns(rows, suffix)
     width = None if look.wide else look.width
@@ -40,7 +40,7 @@ def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
     if room is not None:
         columns[-1] = _within(rows, columns[-1], room)
     if all(row.node.feasible for row in rows.rows):
-        # Nothing is said of why.
+        # Reasons are left out.
         columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)
 
@@ -113,7 +113,7 @@ _FITS, _FAILS = Cell("yes", GOOD), Cell("no", BAD)
 
 
 def _within(rows: Rows, reasons: Column, width: int) -> Column:
-    """The reasons, in a word each where there is no room for their numbers."""
+    """The reasons; one word each where there is no room for numbers."""
     cells = [
         reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
         for row, reason in zip(rows.rows, reasons.cells, strict=True)

@@ -119,8 +119,8 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 
 def beside(report: ExplainReport) -> list[str]:
-    """What bars the pod, kube-scheduler's message, what preemption would do, what is not sampled as there, and which
-    constraint would have to be other than it is.
+    """What bars the pod, kube-scheduler's message, what preemption would do, that nodes are not sampled, and which
+    constraint would have to change.
     """
     preempting = None if report.preemption is None else report.preemption.sentence
     sentences = (report.conclusion, report.message, preempting, _sampling(report))
@@ -128,8 +128,8 @@ def beside(report: ExplainReport) -> list[str]:
 
 
 def _advice(advice: Advice | None) -> Iterator[str]:
-    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``; of a constraint that can stay
-    hard with less, nothing is said of relaxing it.
+    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``; relaxing a constraint is not mentioned
+    where it can stay hard with a smaller change.
     """
     if advice is None:
         return

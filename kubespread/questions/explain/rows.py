@@ -1,4 +1,4 @@
-"""The rows of an explanation as data, from which every format with rows is written."""
+"""The rows of an explanation as data, for every format with rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The columns that depend on the report, and a row a node."""
+    """The columns that depend on the report, and one row per node."""
 
     domains: tuple[str, ...]
     """Topology keys."""
@@ -64,7 +64,7 @@ class Rows:
 
 
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
-    """The rows of ``nodes``, which are some of the report's; the columns are those of all of them."""
+    """The rows of ``nodes``, some of the report's; the columns are those of the whole report."""
     shown = _domain_columns(report)
     plugins = tuple(dict.fromkeys(plugin for node in report.nodes for plugin in node.scores))
     return Rows(
@@ -100,7 +100,7 @@ def _domain_columns(report: ExplainReport) -> list[int]:
 
 
 def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
-    """The nodes that get a row, of many the best fits and the nearest misses, and those that are summed up."""
+    """The nodes that get a row, with many the best fits and the nearest misses, and those that are summed up."""
     if all_nodes or len(report.nodes) <= _MAX_ROWS:
         return report.nodes, ()
     fitting = [node for node in report.nodes if node.feasible][:_MAX_FITTING]
@@ -113,7 +113,7 @@ def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Seque
 
 
 def _distance(node: NodeReport) -> tuple[int, int]:
-    """How far a node is from fitting: what rejects it, then by how much it exceeds the constraints."""
+    """How far a node is from fitting: how many rejections, then by how much it exceeds the constraints."""
     excess = (
         max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
         for constraint in node.constraints
@@ -123,9 +123,9 @@ def _distance(node: NodeReport) -> tuple[int, int]:
 
 
 def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
-    """Every reason the node fails in kube-scheduler's words, constraints by their letter.
+    """Every reason the node fails, in kube-scheduler's words, with constraints by their letter.
 
-    With ``numbers`` what is behind a reason stands beside it.
+    ``numbers`` adds the numbers behind each reason.
     """
     reasons: list[str] = []
     for rejection in counting_rejections(report, node):
@@ -166,12 +166,12 @@ def _is_said(rejection: Rejection) -> bool:
 
 
 def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
-    """Without what a plugin says that the profile does not run, which is no reason."""
+    """The rejections by plugins that the profile runs: others are no reason."""
     return (rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins)
 
 
 def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
-    """The same without the taint of a cordon where the cordon is said anyway."""
+    """The same without a cordon's taint where the cordon itself is among them."""
     return without_taint_of_cordon(counting_rejections(report, node))
 
 

@@ -97,7 +97,7 @@ def _score(node: NodeReport) -> str:
 
 
 def _shares(report: ExplainReport, node: NodeReport) -> list[str]:
-    """Each soft constraint's part of the raw spread score, which is better the smaller it is."""
+    """Each soft constraint's part of the raw spread score; smaller is better."""
     return [
         f"{SPREAD_PLUGIN} raw, {letter(position)} {about.topology_key}: {share:.3f}"
         for position, (share, about) in enumerate(zip(node.spread_scores, report.constraints, strict=True))
@@ -106,7 +106,7 @@ def _shares(report: ExplainReport, node: NodeReport) -> list[str]:
 
 
 def in_full(detail: Cause) -> str:
-    """One line; kinds whose few words leave nothing out are said in those."""
+    """The cause in one line; the short form where it leaves nothing out."""
     match detail:
         case ResourceDetail(resource=resource, requested=requested, free=free, allocatable=allocatable):
             return f"{resource}: requests {requested}, free {free} of {allocatable} allocatable"
@@ -130,7 +130,7 @@ def in_full(detail: Cause) -> str:
 
 
 def _anti_affinity(detail: PodAntiAffinityDetail) -> str:
-    """Whose term it is, and whom it counts."""
+    """Whose term it is, and which pods it matches."""
     where = _where(detail.topology_key, detail.domain)
     first = f"{detail.pod} on {detail.node}"
     if detail.of_existing_pod:

@@ -1,4 +1,4 @@
-"""An explanation: the constraints on top, a row a node or a domain, the verdict at the bottom."""
+"""An explanation: the constraints on top, one row per node or domain, the verdict at the bottom."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COUNTED: Sequence[Column[_Counted]] = (
 
 
 def view(report: ExplainReport) -> View:
-    """Numbers as numbers for a spreadsheet; the reasons last, since they hold blanks."""
+    """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
@@ -61,7 +61,7 @@ def view(report: ExplainReport) -> View:
 
 
 def _fitting(report: ExplainReport) -> Sequence[str]:
-    """The best first, as far as they are in the report."""
+    """The feasible nodes in the report, best first."""
     shown = {node.name for node in report.nodes}
     return [name for name in report.feasible if name in shown]
 
@@ -82,7 +82,7 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
 
 
 def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
-    """Five columns a constraint, with its letter where several are about one key; none for a node outside a domain."""
+    """Five columns per constraint, with its letter where several share a key; none for a node outside a domain."""
     yield Column(header="NODE", value=lambda row: row.node.name)
     yield Column(header="FEASIBLE", value=lambda row: "true" if row.node.feasible else "false")
     yield Column(header="CODE", value=lambda row: row.node.verdict.code)
@@ -162,9 +162,9 @@ def _letters(rows: Rows | DomainRows) -> list[str]:
 
 
 def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
-    """A row a pod and domain; none where the report does not name the pods.
+    """One row per pod and domain; none where the report does not name the pods.
 
-    A constraint that counts the same pods as one before it has no rows: each pod stands beside its node already.
+    A constraint that counts the same pods as an earlier one has no rows: each pod is next to its node already.
     """
     listed = list[set[tuple[str, str]]]()
     for position, constraint in enumerate(report.constraints):
@@ -194,7 +194,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
 
 
 def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
-    """Of many the best fits and the nearest misses, and the others by domain."""
+    """With many nodes the best fits and the nearest misses, and the others by domain."""
     shown, left_out = shown_and_left_out(report, all_nodes=look.all_nodes)
     yield from node_table(rows_of(report, shown), suffix, look)
     if left_out:

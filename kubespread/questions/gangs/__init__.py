@@ -1,1 +1,1 @@
-"""Pods that are scheduled together or not at all."""
+"""Gangs: pods that are scheduled together or not at all."""

@@ -30,7 +30,7 @@ NO_PLACEMENTS = "no feasible placements found"
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """How equals are told apart."""
+    """How ties are broken."""
 
     break_tie: Tiebreaker
     """Nodes of equal totals."""
@@ -51,7 +51,7 @@ def _anywhere(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: 
     outcomes, after = run(cluster, entries, choosing.break_tie, again=False)
     fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.needed
     if fits and len(entries) > 1:
-        # Members beyond the quorum wait on, and are tried again in later cycles.
+        # Members beyond the quorum keep waiting, and are tried again in later cycles.
         outcomes, after = run(cluster, entries, choosing.break_tie)
     return Attempt(outcomes, after, fits)
 
@@ -67,7 +67,7 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choos
         for outcome in outcomes:
             outcome.stopped, outcome.stuck = NO_PLACEMENTS, True
         return Attempt(outcomes, cluster, fits=False)
-    # Where none fits, the one where most members do says what is wrong.
+    # Where none fits, the one with the most members explains why.
     shown = choosing.chance.choice(equals) if equals and choosing.chance is not None else domains[0].value
     candidates = column.codes == column.index[shown]
     confined = [replace(entry, candidates=candidates) for entry in entries]

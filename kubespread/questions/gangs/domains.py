@@ -1,10 +1,10 @@
 """How many members of a gang find a node in each domain of a topology key, and what stops the next one.
 
-Only nodes of the domain are candidates. All nodes count all the same: spreading and inter-pod affinity look at the
-whole cluster.
+Only nodes of the domain are candidates. All nodes are still counted: spreading and inter-pod affinity look at the whole
+cluster.
 
-Source of the rules: kube-scheduler, plugins/topologyaware (one placement for each value of the key, nodes without
-the label in none; members that run fix the domain) and backend/cache/snapshot.go (AssumePlacement).
+Source of the rules: kube-scheduler, plugins/topologyaware (one placement for each value of the key, nodes without the
+label in none; members that run fix the domain) and backend/cache/snapshot.go (AssumePlacement).
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Ti
         try:
             return _of_copies(cluster, entries[0], column, codes, break_tie)
         except SchedulingError:
-            pass  # Told for each domain below.
+            pass  # Reported for each domain below.
     return list(_tried(cluster, entries, column, codes, break_tie))
 
 
 def _are_copies(entry: Entry) -> bool:
-    """Whether members differ in nothing, claims included."""
+    """Whether all members are identical, claims included."""
     return entry.count is not None and entry.replicas is None and not entry.pod.spec.has_scheduled_volumes
 
 
@@ -86,7 +86,7 @@ def _placed(
 def _tried(
     cluster: Cluster, entries: Sequence[Entry], column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
 ) -> Iterator[DomainTrial]:
-    """By placing members that are not alike, or bind claims."""
+    """By placing members that differ, or bind claims."""
     for code in codes:
         candidates = column.codes == code
         confined = [replace(entry, candidates=candidates) for entry in entries]
@@ -102,7 +102,7 @@ def _tried(
 def _counted(
     cluster: Cluster, entry: Entry, start: Placing, column: LabelColumn, codes: Sequence[int]
 ) -> list[DomainTrial]:
-    """By counting what each node has room for, where it does not matter which node a member takes.
+    """By counting each node's room, where it does not matter which node a member takes.
 
     All domains are counted at once, and asked at once why nothing more fits.
     """
@@ -126,7 +126,7 @@ def _counted(
 
 
 def sums_by_domain(column: LabelColumn, amounts: Counts) -> Counts:
-    """What the nodes of each domain have together, by the domain's code."""
+    """The sum over the nodes of each domain, by the domain's code."""
     sums = np.zeros(len(column.values), dtype=np.int64)
     np.add.at(sums, column.codes[column.present], amounts[column.present])
     return sums

@@ -1,4 +1,4 @@
-"""What makes a gang of pods, and what came of trying to place it."""
+"""A gang of pods, and the result of trying to place it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gang:
-    """One group: workloads whose pods belong to it have the very same object."""
+    """One group; the workloads of its pods share this object."""
 
     size: int
     """How many members have to be scheduled for any of them to be: minCount."""
@@ -23,17 +23,17 @@ class Gang:
     multiple of ``size`` replicas is as many gangs, one after another.
     """
     topology_key: str = ""
-    """What all members share a value of, if anything."""
+    """The topology key whose value all members share, empty for none."""
     domain: str | None = None
     """The one that members run in."""
     fault: str = ""
     """Why its pods are not tried at all."""
     permit: str = ""
-    """What is said to members that find a node while too few others do."""
+    """The message for members that find a node while too few others do."""
     refusal: str = ""
-    """What admission says to members that it does not let be created."""
+    """Admission's message for members that it refuses."""
     not_modelled: tuple[str, ...] = ()
-    """What kube-scheduler would take into account for it and kubespread does not."""
+    """What kube-scheduler considers for it and kubespread does not."""
 
     @property
     def needed(self) -> int:
@@ -51,12 +51,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What trying all members of one gang once came to."""
+    """The result of trying all members of one gang once."""
 
     outcomes: Sequence[Outcome]
-    """Of each of its workloads, also where the gang does not fit and none of this is bound."""
+    """For each of its workloads, even where the gang does not fit and nothing is bound."""
     cluster: Cluster
-    """With all of them that found a node."""
+    """With all members that found a node."""
     fits: bool
     domains: Sequence[GangDomain] = ()
     chosen: str | None = None

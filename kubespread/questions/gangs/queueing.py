@@ -25,10 +25,10 @@ def run_with_gangs(
     seed: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
-    """Place every entry's copies on ``cluster``, those of one gang all or none; what became of each entry, in the order
-    given, and the cluster that results.
+    """Place every entry's copies on ``cluster``, those of one gang all or none. Returns each entry's outcome, in the
+    order given, and the resulting cluster.
 
-    ``seed`` is what domains of equal scores are chosen with; None takes the first by name.
+    ``seed`` chooses among domains of equal scores; None takes the first by name.
     """
     choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
     units = list(_units(workloads))
@@ -42,7 +42,7 @@ def run_with_gangs(
             placed += newly_placed[-1]
             if on_progress is not None:
                 on_progress(placed)
-        # Whoever fits nowhere is tried again where others were placed after it.
+        # What fits nowhere is tried again if others were placed after it.
         waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
     outcomes: dict[int, Outcome] = {}
     for unit in units:
@@ -51,7 +51,7 @@ def run_with_gangs(
 
 
 def _units(workloads: Sequence[Asked]) -> Iterator[Unit]:
-    """What is placed together."""
+    """The workloads that are placed together."""
     members: dict[Gang, list[int]] = {}
     for position, workload in enumerate(workloads):
         if workload.gang is None:
@@ -65,7 +65,7 @@ def _units(workloads: Sequence[Asked]) -> Iterator[Unit]:
 
 
 def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
-    """What became of its workloads, with the constraints as they are once the queue is done."""
+    """The outcomes of its workloads, with the constraints as they are once the queue is done."""
     idle = [_placing_nothing(entry) for entry in unit.entries]
     now, _ = run(cluster, idle, break_tie)
     for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):

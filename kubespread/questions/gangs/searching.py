@@ -1,8 +1,8 @@
-"""Whether a gang that is stuck would fit if its members took other nodes, or another topology domain.
+"""Whether a stuck gang would fit if its members took other nodes, or another topology domain.
 
-kube-scheduler tries the members once, each on the node it prefers, and takes none back. Another choice is only worth
-showing, or ruling out, where it is certain: what is found was placed step by step, and what is called impossible has
-too little room or was tried in every way.
+kube-scheduler tries the members once, each on the node it prefers, and takes none back. Another choice is shown, or
+ruled out, only where it is certain: a found one was placed step by step, and an impossible one has too little room or
+was tried in every way.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kubespread.world.store import claims
 
 
 def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch | None:
-    """Another choice for the members that are needed, or what rules one out; None where placing ends in an error."""
+    """Another choice for the needed members, or what rules one out; None where placing ends in an error."""
     if len(members) > 1:
         return _not_searched("its members are of several workloads")
     (entry,) = members
@@ -72,7 +72,7 @@ def _anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, most: 
 
 
 def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing, room: Counts) -> GangSearch:
-    """Domain after domain, the roomiest first, within one bound on the steps."""
+    """Domain by domain, the roomiest first, within one limit on steps."""
     column, names = cluster.nodes.label(gang.topology_key), cluster.nodes.names
     bounds = {
         code: bound(start, np.where(column.codes == code, room, 0))
@@ -99,13 +99,13 @@ def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing,
 
 
 def _takes_devices(start: Placing) -> bool:
-    """Which devices a member takes is not a choice that is tried in every way."""
+    """Whether members take devices: not every choice of these is tried."""
     return any(isinstance(state, DynamicResourcesState) for state in start.states.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """At most so many members, none of which may be reached."""
+    """An upper bound on members, possibly not reachable."""
 
     members: int
     constraint: str = ""

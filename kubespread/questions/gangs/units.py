@@ -1,4 +1,4 @@
-"""What is placed together in a queue with gangs: one workload alone, the gangs of a what-if, members of a PodGroup."""
+"""What a queue with gangs places together: one workload alone, the gangs of a what-if, or members of a PodGroup."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Unit:
         """``positions`` are those of the entries among all that are asked about."""
         self.positions, self.entries = positions, entries
         self.outcomes = [Outcome(entry.count) for entry in entries]
-        """What is bound of each."""
+        """What is bound, per entry."""
 
     @property
     def priority(self) -> int:
@@ -47,11 +47,11 @@ class Unit:
         raise NotImplementedError
 
     def tell(self, place: int) -> None:
-        """Complete the outcome of the entry at ``place``: why some of it is pending, and what became of its gang."""
+        """Complete the outcome of the entry at ``place``: why some pods are pending, and the result of its gang."""
         raise NotImplementedError
 
     def _rest(self) -> list[Entry]:
-        """What is not placed yet of each."""
+        """What is not placed yet, per entry."""
         return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
 
     def _bind(self, outcomes: Sequence[Outcome]) -> None:
@@ -61,7 +61,7 @@ class Unit:
 
 
 class SingleWorkload(Unit):
-    """Pods that are placed one at a time, whoever else is."""
+    """Pods placed one at a time."""
 
     _last: Outcome
 
@@ -85,7 +85,7 @@ class _Gang(Unit):
         super().__init__(positions, entries)
         self.gang = gang
         self._placed: list[Attempt] = []
-        """The gangs that are."""
+        """The gangs that are placed."""
         self._stuck: Tried | None = None
         """The one that does not fit."""
 
@@ -118,7 +118,7 @@ class _Gang(Unit):
 
     @property
     def _refused(self) -> str:
-        """What is said to pods that are not tried."""
+        """The message for pods that are not tried."""
         return self.gang.fault
 
 
@@ -150,7 +150,7 @@ class WhatIfGangs(_Gang):
 
 
 class PodGroupMembers(_Gang):
-    """All workloads whose pods are of one PodGroup. Once enough are scheduled, the others follow as they can."""
+    """All workloads whose pods are in one PodGroup. Once enough are scheduled, the others follow as they can."""
 
     def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
         if self.gang.fault or (self._placed and not self.lacks_some):
@@ -194,9 +194,9 @@ class Tried:
 def gang_report(
     gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Tried | None, place: int
 ) -> GangReport:
-    """What the workload at ``place`` of a gang is told: what became of all, and what stops its own members.
+    """The report for the workload at ``place`` of a gang: the result for all, and what stops its own members.
 
-    The name of the member that is stuck is for whoever knows the names.
+    The caller fills in the name of the stuck member.
     """
     last = stuck.attempt if stuck is not None else placed[-1] if placed else None
     requested = _asked(gang, entries)
@@ -233,7 +233,7 @@ def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
 
 
 def _members(gang: Gang, entries: Sequence[Entry], stuck: Tried | None) -> int:
-    """How many are to be placed, of several gangs in one; 0 for as many as fit."""
+    """Members to place, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
         return sum(entry.count or 0 for entry in stuck.members)
     if gang.pod_group is not None:
