@@ -32,7 +32,7 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
 
     Raises SnapshotError, ManifestError and UsageError.
     """
-    # TLS and threads, which nobody with a file should wait for.
+    # TLS and threads, which no file needs.
     from kubespread.snapshot.live.connection import load_cluster
     from kubespread.snapshot.live.kubeconfig import Access
 
@@ -40,11 +40,11 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
 
 
 def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster once its edits are made, for whoever wants to keep it, and what came of them.
+    """The cluster after its edits, to be saved, and notes on them.
 
     Questions about an edited snapshot make its edits themselves. Raises UsageError.
     """
     if snapshot.edits:
         return edited(snapshot, scheduler)
-    # As it is it depends on no release.
+    # Without edits no release matters.
     return snapshot, tuple(scheduler.proposals(snapshot.origin))

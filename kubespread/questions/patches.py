@@ -23,14 +23,14 @@ from kubespread.snapshot.snapshot import Snapshot
 
 
 def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Snapshot) -> tuple[str, ...]:
-    """What kubectl does the change with: fields are set in ``workloads``; pods by themselves are left out."""
+    """kubectl commands for the change: fields are set in ``workloads``; single pods are left out."""
     made = []
     for workload in workloads if change.settings else ():
         row = POD_CREATORS.get(workload.kind)
         if row is None or not row.is_kept or row.cls is Pod:
             continue
         if (obj := named(row, workload.namespace, workload.name, snapshot)) is not None:
-            # Some of a group may have no such field.
+            # Some of a group may lack the field.
             with suppress(UsageError):
                 changed = operations(msgspec.to_builtins(obj), row, change.settings)
                 made.append(patch_command(reference(row, obj), changed))
@@ -38,7 +38,7 @@ def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Sn
 
 
 def patch_command(reference: str, changed: Sequence[Operation]) -> str:
-    """What kubectl sets fields with."""
+    """The kubectl command that sets the fields."""
     patch = [
         {"op": "remove", "path": change.pointer}
         if change.removes
@@ -49,7 +49,7 @@ def patch_command(reference: str, changed: Sequence[Operation]) -> str:
 
 
 def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
-    """What kubectl does the edits with; it cannot make new nodes."""
+    """kubectl commands for the edits; it cannot make new nodes."""
     labels = {node.metadata.name: node.metadata.labels for node in snapshot.nodes}
     for edit in change.edits:
         match edit:

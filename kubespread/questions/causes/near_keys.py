@@ -1,4 +1,4 @@
-"""The label that a topology key was meant to be: one that names the same thing, not one that is merely spelled alike."""
+"""The label that a topology key was meant to be: one that names the same thing, not one merely spelled alike."""
 
 from __future__ import annotations
 

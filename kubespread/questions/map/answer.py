@@ -54,7 +54,7 @@ _RACK = "rack"
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is drawn."""
+    """The cluster to draw, and the pods to mark."""
 
     snapshot: Snapshot
     """After its edits."""
@@ -92,7 +92,7 @@ def topology_map(
 
 
 def answer(question: Map, scene: Scene) -> TopologyMap:
-    """The cluster by itself, or around the pods that are asked about."""
+    """The cluster by itself, or with the pods in question marked."""
     if question.pods and question.selector:
         raise UsageError("name a workload or mark pods by a selector, not both")
     drawn = _of(_resolved(question, scene)) if question.pods else _whole(question, scene)
@@ -148,7 +148,7 @@ def _of(resolved: Resolved) -> _Asked:
 
 
 def _cluster_with(resolved: Resolved) -> Cluster:
-    """The cluster with a pod that is asked about, if it runs: it is not to be placed again."""
+    """The cluster including a stored pod in question: it is not placed again."""
     if not resolved.candidates[0].is_stored:
         return resolved.cluster
     pods = as_counted(resolved.snapshot.pods, resolved.version)
@@ -156,7 +156,7 @@ def _cluster_with(resolved: Resolved) -> Cluster:
 
 
 def _own(resolved: Resolved, cluster: Cluster) -> list[Pod]:
-    """The pods of the workload, and a pod by itself, that run in ``cluster``."""
+    """The pods of the workload, or the single pod, that run in ``cluster``."""
     candidate, running = resolved.candidates[0], cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
@@ -172,7 +172,7 @@ def _name(candidate: Candidate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The pods that are asked about, and how evenly they are to be spread."""
+    """The marked pods, and the constraints on their spread."""
 
     constraints: Sequence[ConstraintReport] = ()
     counted: Sequence[HardConstraint | SoftConstraint] = ()
@@ -229,13 +229,13 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
     called: dict[str, list[str]] = {}
     for key in sorted(values):
         called.setdefault(short_key(key), []).append(key)
-    # A label of one's own that is called so stands in where there is no well-known one.
+    # A custom label of that name stands in for a missing well-known one.
     wide = (
         next((key for key in (*usual, *called.get(name, ())) if key in values), None) for name, usual in _WIDE.items()
     )
     first = [key for key in wide if key is not None]
     having = Counter(key for node in nodes for key in node.metadata.labels)
-    # A label that every node has another value of is the node once more.
+    # A label with a different value on every node is just the node again.
     of_constraints = {
         constraint.topology_key
         for constraint in constraints
@@ -247,13 +247,13 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A cluster by the domains of some keys."""
+    """A cluster grouped by the domains of some keys."""
 
     cluster: Cluster
     keys: Sequence[str]
     marked: Marked
     joined: Collection[str] = ()
-    """The names of nodes that were not there before the edits."""
+    """The names of nodes that the edits added."""
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ class Drawing:
         return (*_USUAL, *others, _PODS)
 
     def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:
-        """Of the nodes at ``positions`` together, of all where it is None."""
+        """The load of the nodes at ``positions`` together, of all where it is None."""
         every = slice(None) if positions is None else positions
         return tuple(
             _load(name, int(requested[every].sum()), int(allocatable[every].sum()))
@@ -344,7 +344,7 @@ def _load(resource: str, requested: int, allocatable: int) -> Load:
 
 
 def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
-    """Per node the matching pods of its domain minus the minimum; None where it is in no domain that counts."""
+    """Per node, the matching pods of its domain minus the minimum; None outside any domain that counts."""
     codes, least = counted.column.codes.tolist(), _minimum_of(report)
     by_value = {domain.value: domain.matching - least for domain in report.domains if domain.eligible_nodes}
     values = counted.column.values
@@ -352,7 +352,7 @@ def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -
 
 
 def _minimum_of(constraint: ConstraintReport) -> int:
-    """The global minimum; of a soft constraint, which has none while no node fits, the least of its domains."""
+    """The global minimum; of a soft constraint, which has none while no node fits, the smallest domain's count."""
     if constraint.global_minimum is not None:
         return constraint.global_minimum
     return minimum([domain.matching for domain in constraint.domains if domain.eligible_nodes])

@@ -1,4 +1,4 @@
-"""Which domains of a map are headings, which are boxes, and which are groups within a box."""
+"""Which domains of a map are headings, which boxes, and which groups within a box."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Levels:
     keys: Sequence[str]
     headings: Sequence[int]
     box: int | None
-    """None where nothing tells nodes apart: all are in one box."""
+    """None where no key tells nodes apart: all are in one box."""
     inner: Sequence[int]
     boxes: Mapping[Path, Sequence[MapNode]]
     """The nodes of each box, by the values of its headings and its own."""
     single: Mapping[str, str | None]
-    """Keys of which there is one value only."""
+    """Keys with only one value."""
 
     def headed(self) -> Iterator[tuple[str, Sequence[tuple[Path, Sequence[MapNode]]]]]:
-        """The boxes under each heading, which is empty where there is none."""
+        """The boxes under each heading; the heading is empty where there is none."""
         under: dict[Path, list[tuple[Path, Sequence[MapNode]]]] = {}
         for path, nodes in self.boxes.items():
             under.setdefault(path[: len(self.headings)], []).append((path, nodes))
@@ -49,8 +49,8 @@ class Levels:
 
 
 def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
-    """The zone is the box where there are several, else the widest key; with more than ``most_groups`` domains within a
-    box they are left out.
+    """The zone is the box where there are several, else the widest key. Groups within boxes are left out where there
+    are more than ``most_groups``.
     """
     values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
     several = [place for place, domains in enumerate(values) if len(domains) > 1]
@@ -124,7 +124,7 @@ def _percent(load: Load) -> str:
 
 
 def _constraint(report: TopologyMap, levels: Levels) -> ConstraintReport | None:
-    """The first over the key of the boxes."""
+    """The first constraint over the boxes' key."""
     key = None if levels.box is None else report.keys[levels.box]
     return next((constraint for constraint in report.constraints if constraint.topology_key == key), None)
 

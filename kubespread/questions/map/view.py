@@ -1,4 +1,4 @@
-"""A map: domains as boxes, nodes as cells, pods as marks, in the width of the terminal; elsewhere a row a node."""
+"""A map: domains as boxes, nodes as cells, pods as marks, within the terminal's width; elsewhere one row per node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_LINES = 12
 _LEAST_NAME, _LEAST_CELLS, _MOST_LABEL = 12, 22, 12
 _CLOSED_BY = "cordoned, not ready or tainted"
 _FRAME = 4
-"""How many columns a box takes besides what is in it."""
+"""The columns of a box's frame."""
 _GAP = 1
 _DOT = len(" · ")
 MARK = "●"
@@ -42,7 +42,7 @@ _MAX_MARKS, _BAR, _DIGITS = 6, 8, 10
 
 
 def view(report: TopologyMap) -> View:
-    """A row a node, what keeps pods away last; how full it is every map shows."""
+    """One row per node, what keeps pods away last; every map shows how full nodes are."""
     nodes = Sheet(
         title="Nodes", columns=list(_node_columns(report)), rows=report.nodes, readers=Readers.PIPES, is_answer=True
     )
@@ -64,7 +64,7 @@ def view(report: TopologyMap) -> View:
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
-    # Soft constraints are no part of the verdict.
+    # Soft constraints do not affect the verdict.
     return replace(
         seen, tone=Tone.WARN if any(skew > constraint.max_skew for skew, constraint in limits) else Tone.GOOD
     )
@@ -173,7 +173,7 @@ class _Drawing:
 
     @cached_property
     def label_width(self) -> int:
-        """Of the column with the domains within a box, its gap included; 0 where there are none."""
+        """The width of the column with the domains within a box, gap included; 0 where there are none."""
         labels = [label for boxes in self.levels.boxes.values() for label, _ in self.levels.groups(boxes) if label]
         return min(_MOST_LABEL, max(map(width_of, labels))) + GAP if labels else 0
 
@@ -195,7 +195,7 @@ class _Drawing:
 
     @cached_property
     def each(self) -> int:
-        """How many nodes a character stands for: as few as keep the highest box from growing too high."""
+        """How many nodes a character stands for: as few as keep the tallest box within the limit."""
         room, most = self._cells_in_line, max((len(nodes) for nodes in self.levels.boxes.values()), default=1)
         if self.look.in_full:
             return 1
@@ -280,7 +280,7 @@ class _Drawing:
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Neighbors of one style as one."""
+    """Merge neighbors of the same style."""
     return (Cell("".join(part.text for part in run), style) for style, run in groupby(cells, attrgetter("style")))
 
 
@@ -290,7 +290,7 @@ class Box:
     said: Sequence[str]
     """What stands beside the name, in full and shorter."""
     style: str
-    """Of that."""
+    """The style of ``said``."""
     lines: Sequence[Line]
 
 
@@ -303,7 +303,7 @@ def columns_of(boxes: int, least: int, width: int) -> tuple[int, int]:
 
 
 def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Line]:
-    """Rows of ``columns`` boxes, those of a row equally high."""
+    """Rows of ``columns`` boxes, equally high within a row."""
     for start in range(0, len(boxes), columns):
         row = boxes[start : start + columns]
         drawn = [list(_drawn(box, inner, max(len(other.lines) for other in row))) for box in row]
@@ -345,8 +345,8 @@ class Shades:
         return BAD if any(exceeded) else _WARN if exceeded else GOOD
 
     def character(self, nodes: Sequence[MapNode], most: int) -> Cell:
-        """One for all of ``nodes``, which are at least one: how full they are, or how many marked pods they hold, where
-        ``most`` is what the one with most of them holds.
+        """One character for ``nodes``, at least one: how full they are, or how many marked pods they hold, relative to
+        ``most``, the highest such number.
         """
         style = self.style(max(nodes, key=_urgency(self)))
         if self.by is MapBy.LOAD:
@@ -360,7 +360,7 @@ class Shades:
         return Cell(str(held) if most < _DIGITS else _shade(held, most), style)
 
     def order(self, node: MapNode) -> tuple[int, str]:
-        """Where a character stands for several nodes, the most of them first."""
+        """Sorts nodes that share a character, the fullest first."""
         return -(percent(node) if self.by is MapBy.LOAD else len(node.marked)), node.name
 
     def figures(self, node: MapNode) -> Cell:
@@ -387,7 +387,7 @@ def _shade(part: int, whole: int) -> str:
 
 
 def marks(count: int) -> str:
-    """One mark a pod, a number where there are many."""
+    """One mark per pod, a number where there are many."""
     if not count:
         return NOBODY
     return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"

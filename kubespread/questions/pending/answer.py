@@ -1,4 +1,4 @@
-"""Everything in a cluster that is stuck: grouped by cause, each group with the least change that frees it."""
+"""Every stuck pod of a cluster: grouped by cause, each group with the smallest change that frees it."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _FIT = "fits once the others run"
 
 @dataclass(frozen=True, slots=True)
 class _Stuck:
-    """Pods that are alike, and what they wait for."""
+    """Identical pods, and what they wait for."""
 
     kind: Kind
     waits: Waits
     fitting: int = 0
-    """How many of them find a node as things are, with those of their workload that come before them."""
+    """How many of them find a node without any change, after those of their workload that come before them."""
 
 
 @asks(Pending)
@@ -105,7 +105,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
 
 
 def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[StuckGroup]:
-    """The largest first. After each cause, progress says for how many pods a remedy is known."""
+    """The largest first. After each cause, progress reports the number of pods whose remedy is known."""
     world = scene.world
     by_workload: dict[WorkloadName, list[Kind]] = {}
     for kind in _kinds(world, is_asked):
@@ -124,7 +124,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[Stuc
 
 
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
-    """Pods of the workloads that are stuck that do not even exist."""
+    """Pods of the stuck workloads that do not even exist."""
     stuck = {workload for group in groups for workload in group.workloads}
     return (
         (unmade_pod for unmade_pod in unmade_pods(world, unmade(world)) if unmade_pod.workload in stuck)
@@ -134,7 +134,7 @@ def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
-    """Those that wait and are asked about, as kube-scheduler would try them; behind them those with gates."""
+    """The waiting pods in question, in kube-scheduler's order; those with gates come last."""
     kinds: dict[int, list[Waiting]] = {}
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
     for waiting in ordered.values():
@@ -145,7 +145,7 @@ def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]
 
 def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
     """What the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after another:
-    those that come later may find no node any more, or one that they did not find before.
+    later ones may no longer find a node, or find one only now.
     """
     alone = [cause_of(world, kind.waiting[0]) for kind in kinds]
     pairs = list(zip(kinds, alone, strict=True))
@@ -184,7 +184,7 @@ def _waiting(kinds: Iterable[Kind]) -> dict[PodKey, Waiting]:
 
 @dataclass
 class _Freeing:
-    """The search for what frees pods, of which each group may take half of the effort that is left."""
+    """The search for what frees pods; each group may spend half of the remaining effort."""
 
     world: World
     snapshot: Snapshot
@@ -265,7 +265,7 @@ def _reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
                 revised = from_stored_pod(pod, surroundings).pod
             except (ManifestError, UsageError):
                 revised = None
-            # Kept with the pod itself, so that no other has its identity.
+            # The pod itself is kept, so that no other object gets its id.
             revisions[key] = pod, revised
         return revisions[key][1]
 

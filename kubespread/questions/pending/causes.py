@@ -1,4 +1,4 @@
-"""Why a pod that waits has no node, in one line that pods which wait for the same thing share."""
+"""Why a waiting pod has no node, in one line that pods with the same cause share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from kubespread.world.store.waiting import Waiting
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _INSUFFICIENT = "Insufficient "
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
-"""What the API server writes into the condition PodScheduled of a pod with gates."""
+"""The message of the condition PodScheduled of a pod with gates, as the API server writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Waits:
     evaluation: Evaluation | None = None
     """Where nodes were judged and none fits."""
     victims: tuple[NamespacedName, ...] = ()
-    """Who makes room for them, where they preempt."""
+    """The pods preempted for it."""
 
 
 def cause_of(world: World, waiting: Waiting) -> Waits:
-    """Asked of the cluster as it is, with nothing placed since."""
+    """The cause in the cluster as it is, with nothing placed since."""
     pod = waiting.pod
     if pod.spec.scheduling_gates:
         names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
@@ -80,7 +80,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 
 def _decisive(evaluation: Evaluation) -> str:
-    """What keeps all nodes away; else what keeps most away by itself, and what is wrong with the others."""
+    """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
     reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
@@ -101,7 +101,7 @@ def _decisive(evaluation: Evaluation) -> str:
 
 
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
-    """Each of them, since none alone is why."""
+    """All of the reasons that hold everywhere, since none alone is the cause."""
     parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, Barring)]
     failing = [reason for reason in everywhere if isinstance(reason, Failing)]
     if any(reason.words is SELECTION for reason in failing):
@@ -152,7 +152,7 @@ def _wrong(among: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG)
 
 
 def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], str]]]:
-    """What is said of which of the nodes that are rejected."""
+    """The rejected nodes, by the adjective for them."""
     if isinstance(reason, Failing):
         yield reason.rejected, partial(_adjective, reason)
         return
@@ -166,7 +166,7 @@ def _adjective(failing: Failing, count: int) -> str:
 
 
 def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """``memory: largest open hole 3.1Gi < 4Gi``; of anything else how many nodes it keeps away."""
+    """``memory: largest open hole 3.1Gi < 4Gi``; for any other reason how many nodes it rules out."""
     if _is_resource(failing, evaluation):
         return _of_resource(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
@@ -184,8 +184,8 @@ def _reasons(evaluation: Evaluation) -> set[str]:
 
 
 def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """``cpu: largest open hole 1 < 2; 16 free on c1 (cordoned)``: the largest room on a node that nothing else rejects,
-    and where there would be enough; the largest on any where something else rejects them all.
+    """``cpu: largest open hole 1 < 2; 16 free on c1 (cordoned)``: the most room on a node that nothing else rejects,
+    and where there would be enough; or the most on any node, where something else rejects all.
     """
     is_open = ~np.logical_or.reduce(
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]

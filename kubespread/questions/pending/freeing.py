@@ -1,4 +1,4 @@
-"""The least change that frees pods that wait for the same thing: found and proven by letting them all be placed."""
+"""The smallest change that frees pods with the same cause: found and proven by placing all of them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ it.
 _PER_QUESTION, _PER_POD, _PER_POD_THERE, _PER_KIND_AND_NODE = 3, 0.5, 0.0005, 0.002
 """Milliseconds."""
 _OF_A_FAMILY = 4
-"""How many changes of one family are tried on large clusters."""
+"""Changes per family that are tried on large clusters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Pods that wait and are alike: what is true of one is true of all."""
+    """Identical waiting pods: what is true of one is true of all."""
 
     waiting: Sequence[Waiting]
 
@@ -45,8 +45,8 @@ class Kind:
 class Group:
     """Kinds of pods asked about together.
 
-    Edits are made in a cluster in which everyone waits that waits, as they would be; what is changed in the pods
-    themselves is for them alone.
+    Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
+    apply to these alone.
     """
 
     worlds: EditedWorlds
@@ -79,11 +79,11 @@ class Group:
         return Answer(len(freed), len(self), self.worlds.consequences(edited), harm)
 
     def freed(self, change: Change) -> frozenset[PodKey]:
-        """Who has a node after a change that was asked about."""
+        """The pods that have a node after a change that was tried."""
         return self._freed[change.settings, change.edits]
 
     def ask_alone(self, change: Change) -> Answer | None:
-        """Only what frees them all the same is of interest."""
+        """Never: only what frees them among all the others counts."""
         return None
 
     @property
@@ -94,7 +94,9 @@ class Group:
         return key_of(pod) in self.keys
 
     def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
-        """Those that still wait placed one after another, with ``settings`` in them. None where nobody takes those."""
+        """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
+        these.
+        """
         world = edited.fork()
         others = {key: waiting for key, waiting in world.queue.waiting.items() if key not in self.keys}
         world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
@@ -108,7 +110,7 @@ class Group:
         return world
 
     def _set(self, world: World, settings: Sequence[str]) -> bool:
-        """Make the pods that wait others; whether there is any that takes the settings. The rest stay as they are."""
+        """Apply settings to the waiting pods; False if none accepts them. The others stay as they are."""
         any_taken = False
         for kind in self.kinds:
             template = self.revise(kind.pod, settings)
@@ -128,8 +130,8 @@ def _key(waiting: Waiting) -> PodKey:
 
 
 def least_change(stuck: Stuck, trials: Trials) -> Found | None:
-    """The same search as for one pod, for a group: the change that costs least among those that free all of it,
-    else among those that free most of it.
+    """The search for one pod, extended to a group: the cheapest change that frees all of it, else the cheapest of those
+    that free most of it.
     """
     alone = search_least(stuck, FAMILIES, trials, _OF_A_FAMILY)
     if alone is not None:

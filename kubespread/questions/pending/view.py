@@ -1,4 +1,4 @@
-"""Pods that wait: a row a cause, with the least change that frees them beside it or below."""
+"""Waiting pods: one row per cause, with the smallest change that frees them next to it or below."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _options(group: StuckGroup) -> str:
 
 
 def _change(group: StuckGroup) -> str:
-    """The options that free it, or why there are none."""
+    """The options that free the group, or why there are none."""
     return _options(group) or _NO_CHANGE[group.cause].format(group.tried)
 
 
@@ -103,7 +103,7 @@ def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
 
 
 def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
-    """One table where it fits; else the change stands below its cause."""
+    """One table if it fits; else each change is below its cause."""
     counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
     whole = [*table([_WHY, *counts, *_CHANGE], report.groups, look)]
     if not look.in_full and sum(width_of(part.text) for part in whole[0]) <= aim(look):
@@ -118,7 +118,7 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
 
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
-    """``web, api +3``: without the kind, and without a namespace that goes without saying."""
+    """``web, api +3``: without the kind, and without an obvious namespace."""
     names = [_name(workload, report) for workload in group.workloads]
     more = f" +{len(names) - _MAX_WORKLOADS}" if len(names) > _MAX_WORKLOADS else ""
     return f"{', '.join(names[:_MAX_WORKLOADS])}{more}"
@@ -131,7 +131,7 @@ def _name(workload: WorkloadName, report: PendingReport) -> str:
 
 
 def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
-    """The change, and in full also what kube-scheduler says, the pods, what becomes of others and the commands."""
+    """The change, and in full also kube-scheduler's message, the pods, the effects on others and the commands."""
     freed = f"   frees {_frees(group)}" if group.change is not None else ""
     indent = Cell(" " * _INSIDE)
     if is_cut:

@@ -75,15 +75,15 @@ def _after(question: Play, steps: int | None, snapshot: Snapshot, scheduler: Sch
 
 
 def explained(question: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler) -> Instead:
-    """A pod at one moment of the scenario."""
+    """The explanation of a pod at one moment of the scenario."""
     then = _after(question, question.at, snapshot, scheduler)
     namespace = question.namespace or question.scenario.namespace
     return Instead("explain", then, explain(then, pod, scheduler, namespace=namespace))
 
 
 def answer(question: Play, scene: Scene) -> PlayReport:
-    """The scene's world is then as it is after the last step. Raises UsageError, ManifestError and SnapshotError before
-    anything is played.
+    """Play the scenario; the scene's world is then as after the last step. Raises UsageError, ManifestError and
+    SnapshotError before anything is played.
     """
     check_deals(question.deals)
     scenario, now, world = question.scenario, scene.now, scene.world

@@ -1,4 +1,4 @@
-"""What cannot be meant in a scenario, found before anything of it is played."""
+"""Mistakes in a scenario, found before anything of it is played."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kubespread.world.events.world import World
 
 
 def check(world: World, scenario: Scenario, changes: Changes, namespace: str) -> None:
-    """Nodes, workloads and manifests of the steps, as far as no step before could have brought them.
+    """Check the nodes, workloads and manifests of the steps, unless an earlier step may bring them.
 
-    ``world`` stays as it is. Raises UsageError with a line for every step that names what is not there, and
+    ``world`` stays as it is. Raises UsageError with a line for every step that names something missing, and
     ManifestError for the first manifest that the API server would refuse.
     """
     faults: list[str] = []

@@ -1,4 +1,4 @@
-"""What a scenario's manifests and settings come to in a world: workloads that are admitted, with their templates."""
+"""What a scenario's manifests and settings become in a world: admitted workloads with their templates."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from kubespread.world.events.world import World
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """Who reads the manifests of a scenario's steps."""
+    """Reads the manifests of a scenario's steps."""
 
     snapshot: Snapshot
     """Where the world came from."""
     scheduler: Scheduler
 
     def applied(self, world: World, step: Apply, namespace: str) -> Applied:
-        """The workloads of the manifests, and what they bring along beside them."""
+        """The workloads of the manifests, and their other objects."""
         now = self._now(world)
         choosing = Choosing(step.name, None, recursive=True)
         read = read_sources(step.given, now, choosing, namespace)
@@ -112,13 +112,13 @@ class Manifests:
 
 
 def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Source]:
-    """Every workload, or the one that is named; manifests may hold none at all."""
+    """Every workload, or the named one; manifests may hold none at all."""
     bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
     yield from replace(read, bearing=bearing).chosen(choosing, namespace) if bearing else ()
 
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
-    """What came beside pods, nodes and workloads, or is other than it was."""
+    """Objects that are new or changed, except pods, nodes and workloads."""
     for cls, objects in after.objects.by_type.items():
         unchanged = {id(obj) for obj in before.objects.of(cls)}
         if cls not in WORKLOADS:
@@ -144,7 +144,7 @@ def _with_replicas(workload: AppliedWorkload, replicas: int | None) -> AppliedWo
 
 
 def _as_before(world: World, workload: AppliedWorkload, candidate: Candidate) -> AppliedWorkload:
-    """A Deployment that gets a template it had before gets exactly that one: its ReplicaSet is there already."""
+    """A Deployment that returns to an earlier template gets exactly that one: its ReplicaSet exists already."""
     obj, name = workload.object, workload.name
     if not isinstance(obj, Deployment) or name is None or candidate.template is None:
         return workload

@@ -39,23 +39,23 @@ from kubespread.world.store.owners import in_order
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What manifests say, read for a cluster as it is at that moment."""
+    """Manifests, resolved against the cluster of that moment."""
 
     objects: Sequence[ApiObject] = ()
-    """What is not a workload, and new or other than it was: budgets, Services, PriorityClasses, ..."""
+    """New or changed objects that are no workloads: budgets, Services, PriorityClasses, ..."""
     workloads: Sequence[AppliedWorkload] = ()
     """In the order of the manifests."""
     notes: Sequence[str] = ()
 
 
 class Changes(Protocol):
-    """Who knows which workload comes of a manifest or of fields that are set."""
+    """Turns manifests, and fields to set, into workloads."""
 
     def applied(self, world: World, step: Apply, namespace: str) -> Applied:
-        """What is to be applied. Raises KubespreadError for what the API server would refuse."""
+        """The manifests to apply. Raises KubespreadError for what the API server would refuse."""
 
     def rolled_out(self, world: World, step: Rollout, namespace: str) -> AppliedWorkload:
-        """A workload with its new template. Raises the same."""
+        """A workload with its new template. Raises KubespreadError likewise."""
 
 
 Autoscale = Callable[[World], AutoscalingReport]
@@ -69,7 +69,7 @@ class Playing:
     world: World
     changes: Changes
     namespace: str
-    """That of names without one."""
+    """The namespace of names without one."""
     autoscale: Autoscale | None = None
 
 
@@ -111,11 +111,11 @@ NOT_MODELLED = (
 
 
 def played(playing: Playing, scenario: Scenario, version: KubeVersion, deals: int | None = None) -> PlayReport:
-    """Play the steps of ``scenario``; its world is then as it is after the last one.
+    """Play the steps of ``scenario``; its world is then as after the last one.
 
-    What goes wrong on the way is said of its step, and the next one goes on: `checking.check` finds before what cannot
-    be meant. Where controllers picked among equal pods all of it is played ``deals`` times, None: as often as is worth
-    it, with the equal ones dealt anew.
+    What goes wrong on the way is told with its step, and the next one goes on: `checking.check` finds mistakes before.
+    Where controllers chose among equal pods, everything is played ``deals`` times (None: as often as is worth it), with
+    the equal ones dealt anew.
     """
     begun = playing.world.fork()
     report, happened = _dealt_once(playing, scenario, version)
@@ -153,7 +153,7 @@ def _dealt_once(playing: Playing, scenario: Scenario, version: KubeVersion) -> t
 
 
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
-    """Where an autoscaler of nodes is played, what it leaves out."""
+    """What a played node autoscaler leaves out."""
     scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
     yield NOT_MODELLED[0]
     yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
@@ -161,7 +161,7 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
 
 
 def _started(world: World) -> tuple[Happened, Happenings]:
-    """Controllers look after what they lack, and what waits is placed."""
+    """Let controllers create what they lack, and place what waits."""
     before = world.cluster
     world.dirty.update(dict.fromkeys(missing.owner for missing in unmade(world) if world.makes_others(missing.owner)))
     resume(world)
@@ -201,7 +201,7 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
 
 
 def _switch_readiness(playing: Playing, step: Step) -> None:
-    """From now on. What waits to become ready of a workload that is stuck no more is ready at once."""
+    """Applies from now on. Waiting pods of a workload that is no longer stuck become ready at once."""
     world, namespace = playing.world, playing.namespace
     named = {name.within(namespace) for name in step.ready}
     ready = named | {owner for name in named for owner in world.owners_below(name)}
@@ -218,6 +218,6 @@ def _pending(report: Happened) -> set[str]:
 
 
 def _more(now: Sequence[UnmadePods], before: Sequence[UnmadePods]) -> int:
-    """How many pods more there are than before, workload by workload."""
+    """How many more pods there are than before, summed by workload."""
     counts = {row.workload: row.count for row in before}
     return sum(max(0, row.count - counts.get(row.workload, 0)) for row in now)

@@ -1,4 +1,4 @@
-"""A scenario: a row a step with what went wrong below it, the passes of rollouts, and what each step moves."""
+"""A scenario: one row per step with its problems below it, the passes of rollouts, and what each step moves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Lacking:
 
 @dataclass(frozen=True, slots=True)
 class _WorstSkew:
-    """Of the workloads that a step touched, the constraint that is furthest off."""
+    """The constraint furthest above its maxSkew, of the workloads that a step touched."""
 
     workload: str
     """Its name alone."""
@@ -81,8 +81,8 @@ class _WorstSkew:
 
 
 def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
-    """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most: of
-    the workload that is asked about where there is one, else of those whose pods the step moved.
+    """The constraint whose skew is furthest above its maxSkew, hard ones first, among equals the one that grew most: of
+    the workload in question, or of all workloads whose pods the step moved.
     """
     skews = [
         _WorstSkew(workload.workload.name, change)
@@ -103,7 +103,7 @@ def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
 
 
 def _newly_lacking(report: PlayReport) -> Iterator[tuple[StepReport, list[_Lacking]]]:
-    """Each step with those that lack pods then, as far as they did not lack as many before."""
+    """Each step with the workloads that lack pods after it, and lacked fewer before."""
     before = report.start
     for step in report.steps:
         already = {pod for kind in before.pending for pod in kind.pods}
@@ -125,7 +125,7 @@ def _unmade(happened: Happened) -> list[_Lacking]:
 
 
 def _autoscaling_sentence(report: AutoscalingReport) -> str:
-    """How many nodes came, of which groups."""
+    """How many nodes were added, by group."""
     came = Counter[str]()
     for group in (group for loop in report.loops for group in loop.added):
         came[group.group] += len(group.nodes)
@@ -137,11 +137,11 @@ def _autoscaling_sentence(report: AutoscalingReport) -> str:
 
 
 _Row = tuple[StepReport, _WorstSkew | None]
-"""A step, with the constraint that is furthest off."""
+"""A step, with its worst constraint."""
 
 
 def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Row]:
-    """What scripts have of that constraint."""
+    """A column of that constraint for scripts."""
     return Column(
         header=header, readers=Readers.PIPES, value=lambda row: None if row[1] is None else value(row[1].change)
     )
@@ -257,7 +257,7 @@ def _why_gone(gone: GonePod) -> str:
 
 
 def view(report: PlayReport) -> View:
-    """Steps, their rollouts, what is lacking in the end, and which pods moved."""
+    """Steps, their rollouts, the pods lacking in the end, and the pods that moved."""
     last = report.steps[-1].happened if report.steps else report.start
     pending = [_Lacking(kind.workload, len(kind.pods), "pending", kind.message) for kind in last.pending]
     return View(
@@ -302,7 +302,7 @@ def _is_bad(step: StepReport) -> bool:
 
 
 def _passes(report: PlayReport) -> Iterator[_Pass]:
-    """A row a pass and domain with pods."""
+    """One row per pass and domain with pods."""
     for step in report.steps:
         for rollout in step.rollouts:
             for at_pass in rollout.passes:
@@ -315,14 +315,14 @@ def _passes(report: PlayReport) -> Iterator[_Pass]:
 
 
 def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One a step, with what each node holds after it; before the first what waited is placed."""
+    """One frame per step, with what each node holds after it; first a frame for waiting pods that were placed."""
     now = Counter({node.name: node.pods for node in drawn.nodes})
     if report.start.placed:
         yield _frame("before the first step", report.start, now)
     for step in report.steps:
         label = f"step {step.number}: {step.name or step.text}"
         for rollout in step.rollouts:
-            # What the step came to says all of it once more, and more than the passes of one workload.
+            # The step's outcome repeats all of it, and tells more than the passes of one workload.
             yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
         yield _frame(label, step.happened, now)
 
@@ -385,7 +385,7 @@ def _details_of(details: list[Line], look: Look) -> Iterator[Line]:
 
 
 def _start_details(report: PlayReport) -> list[Line]:
-    """What was pending, or was placed, before anything was done."""
+    """What was pending, or placed, before the first step."""
     start = report.start
     details: list[Line] = []
     if start.placed:
