@@ -1,4 +1,4 @@
-"""What a question is: its fields say once what may be asked, and every door is made of them."""
+"""What a question is: its fields define once what may be asked, and every interface is made from them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DRAIN = "Drain, here and with --drain"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What there is to say of a field besides its type and its default.
+    """What a field says besides its type and its default.
 
-    A text field is an option with a value, a truth is a flag, and a tuple may be given again and again; a truth that
-    holds unless it is denied is ``--no-NAME``, unless it has ``names``.
+    A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
+    is ``--no-NAME``, unless it has ``names``.
     """
 
     help: str
-    """What it means, for every door: a sentence."""
+    """What it means, for every interface: one sentence."""
     names: tuple[str, ...] = ()
     """On the command line, where these are not the field's own."""
     metavar: str = ""
@@ -43,15 +43,15 @@ class Option:
     is_typed: bool = True
     """Whether the command line has it."""
     is_for_scripts: bool = False
-    """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
+    """Whether it only sets an exit code, or how much is shown, and exists on the command line alone."""
     shown_in: tuple[str, ...] = ()
-    """The formats that show what it asks for; none: all do."""
+    """The formats that show what it asks for; empty: all."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
 
     @property
     def is_told(self) -> bool:
-        """Whether an answer says it of its question; what it is about, and in which namespace, it says itself."""
+        """Whether an answer repeats it in its question; reports have their subject and namespace of their own."""
         return self.is_for_assistants and not isinstance(self, Workload | Scenario | Pod | Namespace | Ending)
 
     @property
@@ -59,7 +59,7 @@ class Option:
         return not (self.is_for_scripts or self.is_path)
 
     def denied(self) -> str:
-        """What the flag means that says it is not so."""
+        """The help of the flag that negates it."""
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
 
 
@@ -71,38 +71,38 @@ class Apart:
     others: tuple[str, ...]
     why: str
     unless: str = ""
-    """The parameter that both are honored beside."""
+    """The parameter with which both are honored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument(Option):
-    """A field that the command line takes by its place, and where it has ``names`` as an option too."""
+    """A positional argument on the command line; with ``names`` an option too."""
 
     missing: str = ""
-    """What to say where it is not given, though it has to be."""
+    """The message where a required one is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload(Option):
-    """Manifests, or workloads of the cluster by KIND/NAME, paths on the command line and never from an assistant, who
-    gives a text: an option where it has ``names``, else by its place with kubectl's ``-f`` and ``-k`` beside it.
+    """Manifests, or workloads of the cluster by KIND/NAME: paths on the command line, never from an assistant, which
+    passes text. An option where it has ``names``, else positional, with kubectl's ``-f`` and ``-k`` as alternatives.
     """
 
     is_piped: bool = False
-    """Whether it is what is piped in where nothing is named, though it need not be given."""
+    """Whether piped input stands in where nothing is named, though it is optional."""
 
 
 class Sides(Workload):
-    """A workload BEFORE and one AFTER, or the same, each with its cluster, its scheduler and what is set in it."""
+    """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
 
 
 class Workloads(Workload):
-    """The same of several at once, by its place: on the command line with ``--all`` and ``-A`` beside it."""
+    """Several workloads, positional; on the command line with ``--all`` and ``-A`` as alternatives."""
 
 
 class Scenario(Argument):
-    """What happens: a file on the command line, by its place; from an assistant the texts of the steps, after a
-    manifest that is applied.
+    """A scenario: a file on the command line, positional; from an assistant the texts of the steps, after a manifest
+    that is applied.
     """
 
 
@@ -111,22 +111,22 @@ class Pod(Option):
 
 
 class Namespace(Option):
-    """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
-    what is not a manifest.
+    """A namespace, or all: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
+    everything but manifests.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Ending(Option):
-    """What is asked for in the place of an answer: `Question.ending` says it, before anything is read."""
+    """Requests something else instead of an answer: `Question.ending` returns it, before anything is read."""
 
     prints: str = ""
-    """What that is, in a word."""
+    """What it prints, in a word."""
 
 
 @cache
 def options_of(question: type[Question[Any]]) -> tuple[tuple[msgspec.structs.FieldInfo, Any, Option], ...]:
-    """Each field of which there is something to say, with its type; what goes by its place comes first."""
+    """Each annotated field with its type and its option; positional ones come first."""
     hints = get_type_hints(question, include_extras=True)
     fields = [field for field in msgspec.structs.fields(question) if get_origin(hints[field.name]) is Annotated]
     options = ((field, *get_args(hints[field.name])) for field in fields)
@@ -134,7 +134,7 @@ def options_of(question: type[Question[Any]]) -> tuple[tuple[msgspec.structs.Fie
 
 
 def asks(question: type[Question[Any]]) -> Callable[[F], F]:
-    """Of the library's function that asks ``question``: its docstring goes on with what is said of the fields."""
+    """Decorates the library function that asks ``question``: appends the fields' help to its docstring."""
 
     def documented(function: F) -> F:
         texts = {
@@ -155,10 +155,10 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """The answer to another question, in the place of the one that was asked."""
+    """The answer to another question, instead of the one that was asked."""
 
     name: str
-    """That of the other question."""
+    """The other question's name."""
     cluster: Snapshot
     """What it is about."""
     report: Any
@@ -169,36 +169,36 @@ class Instead:
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help.
 
-    A field that is annotated with no option is for whoever asks in Python.
+    A field annotated with no option is for Python callers only.
     """
 
     name: ClassVar[str]
     """The command, the tool and the function."""
     summary: ClassVar[str]
-    """In what fits on a line of the program's help."""
+    """One line for the program's help."""
     yes: ClassVar[str]
     """What exit code 0 means."""
     no: ClassVar[str | None] = None
     """What exit code 1 means; None where it has none."""
     verdict_counts: ClassVar[bool] = True
-    """Whether the report's verdict decides between these, and not only what was required of it."""
+    """Whether the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
-    """What is done while somebody waits."""
+    """The text shown while working."""
     outputs: ClassVar[Mapping[str, str]] = {"table": "a table", "plain": "plain columns", "csv": ""}
-    """The formats of its own besides those that every report has, with what the help of ``-o`` says of them."""
+    """Its own formats besides those that every report has, with their help for ``-o``."""
     apart: ClassVar[Sequence[Apart]] = ()
-    """Which of its parameters do not go together, those of the command line too."""
+    """Parameters that do not go together, the command line's included."""
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """What each parameter does nothing without: one of these."""
+    """Parameters without effect unless one of these is given."""
     is_watched: ClassVar[bool] = False
-    """Whether ``-w`` asks it again and again."""
+    """Whether it has ``-w``, which repeats it."""
     may_lack_cluster: ClassVar[bool] = False
     """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """
 
     @classmethod
     def report(cls) -> type[A]:
-        """What answers it, imported when somebody asks."""
+        """The type of its report, imported on demand."""
         raise NotImplementedError
 
     def answer(self, scene: Scene) -> A:
@@ -206,17 +206,17 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         raise NotImplementedError
 
     def answered(self, scene: Scene) -> A:
-        """The same, which says what was asked. Raises what `answer` raises."""
+        """The report including the question. Raises what `answer` raises."""
         return self.signed(self.answer(scene))
 
     def signed(self, answer: A) -> A:
-        """What answers it, with the question."""
+        """``answer`` with the question added."""
         signed: A = msgspec.structs.replace(answer, question=self.given)  # type: ignore[type-var]  # a report is one
         return signed
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was said of its fields besides what holds anyway, as JSON has it; neither files nor manifests."""
+        """The fields that differ from their defaults, as in JSON; neither files nor manifests."""
         options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
         return {
             "name": self.name,
@@ -224,24 +224,24 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         }
 
     def is_yes(self, report: A) -> bool | None:
-        """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""
+        """Whether the exit code is 0, if all requirements are met; None: if the verdict is yes."""
         return None if self.verdict_counts else True
 
     @property
     def requires(self) -> bool:
-        """Whether it says what has to be so."""
+        """Whether it has requirements."""
         return False
 
     def reports(self, answer: A) -> Sequence[tuple[str, Any]]:
-        """The reports that answer it, each after whose it is."""
+        """The reports in the answer, each with the prefix that says whose it is."""
         return [("", answer)]
 
     def alone(self, answer: A) -> Any:
-        """The one report of whoever asks about one thing. Raises UsageError where there are several."""
+        """The only report. Raises UsageError where there are several."""
         return answer
 
     def for_people(self) -> Self:
-        """The same question where people read the answer."""
+        """The same question for answers that people read."""
         return self
 
     def shown(self, look: Look) -> Look:
@@ -249,32 +249,32 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return look
 
     def parts(self, report: A) -> Sequence[tuple[str, Any]]:
-        """What has notes of its own, each with how these begin."""
+        """The parts with notes of their own, each with the prefix of these."""
         return self.reports(report)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
-        """Those that it is about, with who schedules each; a page draws the last."""
+        """The clusters in question, each with its scheduler; a page draws the last."""
         return ((opened, scheduler),)
 
     def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
-        """What is asked in its place where a field says so. Raises what `answer` raises."""
+        """The answer to another question, where a field requests that. Raises what `answer` raises."""
         return None
 
     def ending(self, output: str | None, *, headers: bool) -> str:
-        """What an `Ending` asks for, in the format that -o names. Raises UsageError."""
+        """The output that an `Ending` requests, in the format of -o. Raises UsageError."""
         raise NotImplementedError
 
     def keep(self, report: A) -> None:
-        """Write what is asked for besides the answer, before that is given. Raises UsageError."""
+        """Write requested files besides the answer, before it is shown. Raises UsageError."""
 
     @property
     def needs_cluster(self) -> bool:
-        """Whether nothing can be said of it without a cluster."""
+        """Whether it cannot be answered without a cluster."""
         return True
 
     @property
     def names_in(self) -> str | None:
-        """The namespace of names that say none, in edits too; None: that of the context."""
+        """The namespace of names without one, in edits too; None: the context's."""
         return None
 
     @property
@@ -290,7 +290,7 @@ Preemption = Annotated[
 
 
 class PlayedQuestion(Question[A], frozen=True, kw_only=True):
-    """A question about a cluster in which controllers and kube-scheduler go on."""
+    """A question about a cluster whose controllers and kube-scheduler keep working."""
 
     preemption: Preemption = True
 
@@ -300,7 +300,7 @@ class PlayedQuestion(Question[A], frozen=True, kw_only=True):
 
 
 class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
-    """A question that drains nodes: kubectl's flags, as managed node pools have them, are those of edits too."""
+    """A question that drains nodes: kubectl's flags, with the defaults of managed node pools, apply to edits too."""
 
     ignore_daemonsets: Annotated[
         bool,
@@ -328,7 +328,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
 
 class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
-    """A question about what manifests or workloads of the cluster make, which are its ``pods``."""
+    """A question about manifests or workloads of the cluster, its ``pods``."""
 
     pods: tuple[Any, ...]
     recursive: Annotated[bool, Option("Also read subdirectories.", ("-R", "--recursive"), is_path=True)] = False
@@ -369,7 +369,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
     @property
     def choosing(self) -> Choosing:
-        """Which of the workloads in ``pods`` is meant."""
+        """Which of the workloads in ``pods`` to use."""
         from kubespread.candidate.input.sources import Choosing
 
         return Choosing(
@@ -378,7 +378,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
-    """A question about all workloads that a namespace and labels choose."""
+    """A question about all workloads chosen by namespace and labels."""
 
     namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
         None

@@ -114,7 +114,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     @property
     def choosing(self) -> Choosing:
-        """Which of the workloads in ``pods`` are meant."""
+        """Which of the workloads in ``pods`` to check."""
         from kubespread.candidate.input.sources import Choosing
 
         return Choosing(

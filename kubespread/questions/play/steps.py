@@ -201,7 +201,7 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
 
 
 def _switch_readiness(playing: Playing, step: Step) -> None:
-    """Applies from now on. Waiting pods of a workload that is no longer stuck become ready at once."""
+    """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
     world, namespace = playing.world, playing.namespace
     named = {name.within(namespace) for name in step.ready}
     ready = named | {owner for name in named for owner in world.owners_below(name)}

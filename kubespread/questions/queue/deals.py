@@ -1,4 +1,4 @@
-"""Questions that chance decides are played several times, each time with other picks among equal pods and nodes."""
+"""Questions decided by chance are played several times, each time with other choices among equal pods and nodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.surroundings import dealt
 
 DEALS = 8
-"""How many times a question is played in which controllers picked among equal pods, unless the user says how many."""
+"""Number of times a question is played if controllers chose among equal pods, unless the user sets it."""
 _MOST_MOVES = 40_000
-"""How many pods may come and go in all deals together, unless the user says how many deals: a large rollout gets fewer,
-so that it is answered in about the same time.
+"""Pods that may come and go in all deals together, unless the user sets the number of deals: a large rollout gets fewer
+deals, so that it takes about the same time.
 """
 
 
@@ -26,7 +26,7 @@ def check_deals(deals: int | None) -> None:
 
 
 def deals_worth(happened: Sequence[Happenings]) -> int:
-    """How many times to play a question in all, once the first time is over and this ``happened``."""
+    """How many times to play a question in total, given what ``happened`` the first time."""
     if not any(one.by_chance for one in happened):
         return 1
     moves = sum(len(one.placed) + len(one.gone) for one in happened)
@@ -34,7 +34,7 @@ def deals_worth(happened: Sequence[Happenings]) -> int:
 
 
 def other_deals(begun: World, deals: int) -> Iterator[World]:
-    """The world as it was in the beginning, for every deal but the first."""
+    """A fork of the initial world for each deal but the first."""
     for seed in range(1, deals):
         world = begun.fork()
         world.surroundings = replace(world.surroundings, chance=dealt(seed))

@@ -1,4 +1,4 @@
-"""Workloads in the queue: what is asked of each, what came of it, and how its pods take their turns."""
+"""Workloads in the queue: what is requested of each, its outcome, and how its pods take turns."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class Entry:
     it.
     """
     running_on: frozenset[int] = frozenset()
-    """Nodes where a DaemonSet has its pod already."""
+    """Nodes that already run the DaemonSet's pod."""
     own: frozenset[PodKey] = frozenset()
-    """The pods that it has already: where one is pushed away another is made."""
+    """Its existing pods: when one is preempted, another is created."""
     replicas: Replicas | None = None
-    """Its pods where each has claims of its own; without it all are copies of ``pod``."""
+    """Its pods, where each has claims of its own; without it all are copies of ``pod``."""
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
     candidates: Mask | None = None
     """The nodes that may be chosen, None for all of them."""
     preempts_as: Profile | None = None
-    """The profile by which its pods push others away, None where they never do."""
+    """The profile by which its pods preempt others, None where they never do."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one entry."""
+    """The outcome of one entry."""
 
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
@@ -70,30 +70,30 @@ class Outcome:
     after: Sequence[ConstraintReport] = ()
     """The constraints once the queue is done."""
     unplaced: Evaluation | None = None
-    """What every plugin says about the copy that is stuck."""
+    """Every plugin's verdict on the stuck copy."""
     stopped: str | None = None
     """Why the next copy found no node, None when all are placed."""
     stuck: bool = False
     """Whether it found none, as opposed to an error."""
     gang: GangReport | None = None
-    """What became of it as a gang, where it is one."""
+    """Its report as a gang, where it is one."""
     preempted: list[tuple[int, Preempted]] = field(default_factory=list)
-    """Who was pushed away, each with which copy took its place, from 0."""
+    """The preempted pods, each with the copy that took its place, from 0."""
     preemption: Preemption | None = None
-    """What made room for the first of these copies."""
+    """The preemption for the first of these copies."""
     lost: list[int] = field(default_factory=list)
-    """Where pods that the entry had already were pushed away, by position."""
+    """The nodes where existing pods of the entry were preempted, by position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """What the scheduling cycles of one queue leave for those after them."""
+    """What the scheduling cycles of one queue hand on to later ones."""
 
     search: Search
     batch: Batch | None = None
     """None where ties are not broken as kube-scheduler breaks them."""
     preemptions: Preemptions | None = None
-    """None where nobody is pushed away."""
+    """None where nothing is preempted."""
 
 
 class Waiting:
@@ -110,7 +110,7 @@ class Waiting:
         self.is_waiting = True
 
     def _come_forward(self) -> None:
-        """The next pod looks for a node, where it is not a copy of the last one; its claims are there before it."""
+        """Prepare the next pod, where it is not a copy of the last one; its claims are created first."""
         replica = next(self._replicas, None)
         if replica is not None:
             claims = to_create(replica.claims, self._living.cluster.storage)
@@ -123,7 +123,7 @@ class Waiting:
         return Applicant(self._living, pod, entry.plugins, binds=entry.binds, candidates=entry.candidates)
 
     def _start(self) -> Placing:
-        """The placing for the next pod; the constraints before the first one are worth a report."""
+        """The placing of the next pod; before the first one the constraints are recorded."""
         placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
@@ -140,12 +140,12 @@ class Waiting:
         raise NotImplementedError
 
     def lose(self, node: int) -> None:
-        """A pod that the entry had already is pushed away: another one waits."""
+        """An existing pod of the entry is preempted: another one waits."""
         self.outcome.lost.append(node)
 
     def _freed_node(self, evaluate: Callable[[], Evaluation]) -> int | None:
-        """The node from which others were pushed away for the next pod, which fits nowhere as ``evaluate`` says; None
-        where nobody was.
+        """The node where others were preempted for the next pod, which fits nowhere as ``evaluate`` shows; None where
+        nothing was.
         """
         if self._preemptions is None or self.entry.preempts_as is None:
             return None
@@ -158,12 +158,12 @@ class Waiting:
         return node
 
     def resume(self) -> None:
-        """What did not fit may fit now. Nobody is pushed away for it once more: that did not help before."""
+        """Try again what did not fit. Nothing is preempted for it again: that did not help before."""
         self.is_waiting, self._preemptions = True, None
         self.outcome.stopped, self.outcome.stuck = None, False
 
     def conclude(self) -> None:
-        """Say how things stand once the queue is done."""
+        """Record the outcome once the queue is done."""
         try:
             placing = self._start()
             self.outcome.after = constraint_reports(placing.states, placing.feasible())
@@ -174,7 +174,7 @@ class Waiting:
         self.applicant.forget()
 
     def _conclude(self, placing: Placing) -> None:
-        """Say why the next pod found no node, if one is left."""
+        """Record why the next pod found no node, if one is left."""
         raise NotImplementedError
 
     def _take(self, choice: Choice) -> None:
@@ -258,7 +258,7 @@ class _Daemons(Waiting):
         node = self._next
         assert node is not None
         placing = self.applicant.placing()
-        # Its pin leaves one node to look at, which moves the search for everyone.
+        # Its pin leaves one node to look at, which advances the search for all later pods.
         self._search.move_on(1, len(placing))
         choice = self._choice(placing, node) or self._choice_by_force(node)
         self._next = next(self._targets, None)
@@ -269,9 +269,7 @@ class _Daemons(Waiting):
         return True
 
     def _choice(self, placing: Placing, node: int) -> Choice | None:
-        """The pinned pod's own answer: to hard constraints a pin makes every other node's domain one that is not
-        there.
-        """
+        """The pinned pod's own choice: for hard constraints, a pin hides the domains of all other nodes."""
         try:
             if self._counts_domains:
                 cluster = self._living.cluster
@@ -289,7 +287,7 @@ class _Daemons(Waiting):
         return choice
 
     def _choice_by_force(self, node: int) -> Choice | None:
-        """The node once others are pushed away from it, None where that does not help."""
+        """The choice after preempting pods on the node, None where that does not help."""
 
         def pinned() -> Evaluation:
             cluster = self._living.cluster
@@ -324,5 +322,5 @@ class _Daemons(Waiting):
 
 
 def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
-    """What takes the turns of each of ``entries`` in ``living``, in their order."""
+    """The waiting state of each of ``entries`` in ``living``, in their order."""
     return [(_Daemons if entry.per_node else _Copies)(entry, living, cycles) for entry in entries]

@@ -1,8 +1,8 @@
-"""When one replica after another gets stuck: whether another order places them all, and what stands in the way if none
+"""For replicas that get stuck one after another: whether another order places them all, and what prevents it if none
 does.
 
 Each placement of the search is one kube-scheduler would accept, though not always the one it would prefer. The search
-is bounded, and says when it ended for that reason alone.
+is bounded, and says so if it ended for that reason alone.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kubespread.scheduler.plugin import SchedulingError
 MAX_STEPS = 4000
 """Placements tried in all."""
 _MAX_HELD = 1_000_000
-"""Nodes times replicas up to which orders are tried one by one; beyond, no bound on steps would let it finish."""
+"""Nodes times replicas up to which orders are enumerated; beyond, no bound on steps would let it finish."""
 _RESTARTS = 20
 _SEED = 0
 
 
 def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) -> LookAhead | None:
-    """Another order for ``replicas`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
+    """Another order for ``replicas`` copies of ``pod``, or what rules it out; None when order cannot matter."""
     start = Placing(plugins.prepare(cluster, pod))
     if not start.order_matters or not start.has_room(replicas):
         return None
@@ -58,7 +58,7 @@ class Search:
         return self._at_random(start) or self._exhaustively(start)
 
     def _at_random(self, start: Placing) -> list[int] | None:
-        """Any node that fits, again and again: most dead ends are avoided by luck."""
+        """Random fitting nodes, repeatedly: most dead ends are avoided by luck."""
         chance = random.Random(_SEED)
         for _ in range(_RESTARTS):
             placing, path = start.fork(), list[int]()
@@ -74,7 +74,7 @@ class Search:
         return None
 
     def _exhaustively(self, start: Placing) -> list[int] | None:
-        """Every order, as far as the bound allows; one fork per step of the path is held at a time."""
+        """Every order, within the bound; one fork per step of the path is held at a time."""
         if len(start) * self._replicas > _MAX_HELD:
             return None
         seen: set[tuple[int, ...]] = set()

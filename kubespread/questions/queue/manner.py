@@ -17,7 +17,7 @@ _TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smal
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What tells one run from another."""
+    """What distinguishes one run from another."""
 
     ties: Ties
     seed: int | None
@@ -40,7 +40,7 @@ MAX_RUNS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How it is played, for all workloads alike."""
+    """How the simulation is played, for all workloads."""
 
     ties: Ties = "scheduler"
     seed: int | None = None
@@ -48,11 +48,11 @@ class Manner:
     runs: int = 1
     """Repeat, with the seeds that follow or from other nodes on."""
     deals: int | None = 1
-    """How often what controllers do is played where they pick among equal pods; None: as often as is worth it."""
+    """How often to replay controllers' choices among equal pods; None: as often as is worth it."""
     preempts: bool = True
-    """Replicas that fit nowhere push pods of lower priority away, where a number of them is asked for."""
+    """Replicas that fit nowhere preempt pods of lower priority, where a number of replicas is requested."""
     tells_preemption: bool = False
-    """Say what preemption would do also where it does not help."""
+    """Report what preemption would do even where it does not help."""
     keys: Sequence[str] = ()
     """Topology keys to report about, besides those of the constraints, zone and hostname."""
     on_progress: Callable[[int], None] | None = None
@@ -61,10 +61,10 @@ class Manner:
     """Score no more nodes than kube-scheduler does, instead of all that fit."""
 
     def ways(self, nodes: int) -> list[Way]:
-        """A way for each run on a cluster of so many nodes.
+        """A way for each run on a cluster of ``nodes`` nodes.
 
-        Runs that sample begin evenly apart in kube-scheduler's list, the first at its head, where a kube-scheduler that
-        was just started begins; with a seed each begins at random. Runs that do not sample always have a seed.
+        Sampled runs begin evenly spaced in kube-scheduler's list, the first at its head, where a freshly started
+        kube-scheduler begins; with a seed each begins at random. Other runs always have a seed.
         """
         if self.seed is None and (self.sample or self.runs == 1):
             seeds: list[int | None] = [None] * self.runs

@@ -1,4 +1,4 @@
-"""Replicas that push pods of lower priority away, as kube-scheduler does for those that fit nowhere."""
+"""Replicas that preempt pods of lower priority, as kube-scheduler does for those that fit nowhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preempted:
-    """A pod that was pushed away."""
+    """A preempted pod."""
 
     pod: Pod
     node: int
@@ -30,22 +30,22 @@ class Preempted:
 
 
 class Preemptions:
-    """Who is pushed away in one living cluster, whose disruption budgets are kept up."""
+    """Preemption in one living cluster, whose disruption budgets are kept current."""
 
     def __init__(self, living: LivingCluster, make_world: Callable[[], World]) -> None:
-        """``make_world`` makes the world of the cluster, where it is needed: budgets are known only there."""
+        """``make_world`` makes the world of the cluster on demand: only a world knows budgets."""
         self._living, self._make_world = living, make_world
         self._world: World | None = None
         self.preemption: Preemption | None = None
-        """The last one that helped."""
+        """The last preemption that helped."""
         self.on_lost: Mapping[PodKey, Callable[[int], None]] = {}
-        """Who is told the node from which a pod was pushed away."""
+        """Callbacks by pod, called with the node where it was preempted."""
 
     def make_room(
         self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
     ) -> tuple[int, list[Preempted]] | None:
-        """Push the pods away that kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` says: the node,
-        by position, that is free for it now, and who ran there; None where that does not help.
+        """Preempt what kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the node, by
+        position, that is free for it now, and the pods that ran there; None where that does not help.
         """
         if not has_lower(self._living.cluster, pod):
             return None

@@ -37,10 +37,11 @@ def run(
     on_progress: Callable[[int], None] | None = None,
     make_world: Callable[[], World] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
-    """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
-    cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
-    ``again``: pods that fit nowhere are tried again once others are placed. ``make_world`` makes the world of
-    ``cluster`` for entries that push others away.
+    """Place every entry's copies on ``cluster``. Returns the outcomes in the order given, and the resulting cluster.
+
+    ``search`` scores no more nodes than kube-scheduler does; without it all that fit are scored. ``again``: pods that
+    fit nowhere are tried again once others are placed. ``make_world`` makes the world of ``cluster`` for entries that
+    preempt others.
     """
     living = LivingCluster(cluster)
     preemptions = None if make_world is None else Preemptions(living, make_world)
@@ -55,7 +56,7 @@ def run(
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
-    """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
+    """The same without reports: constraints are not recorded once all copies have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for unit in waiting:
@@ -85,7 +86,7 @@ def _place_all(
 
 
 def _in_order(waiting: Sequence[Waiting], *, in_turn: bool) -> Iterator[Waiting]:
-    """Whose pod is next, by priority and then by time, until all are placed or stuck."""
+    """The entry whose pod is next, by priority and then by time, until all are placed or stuck."""
     priorities = sorted({priority_of(unit.entry.pod) for unit in waiting}, reverse=True)
     for priority in priorities:
         group = [unit for unit in waiting if priority_of(unit.entry.pod) == priority]
@@ -99,7 +100,7 @@ def _in_order(waiting: Sequence[Waiting], *, in_turn: bool) -> Iterator[Waiting]
 
 
 def _try_again(stuck: Iterable[Waiting], break_tie: Tiebreaker) -> None:
-    """Pods that found no node are tried again as long as others were placed since."""
+    """Retry pods that found no node, as long as others were placed since."""
     progress = True
     while progress:
         progress = False

@@ -1,4 +1,4 @@
-"""A world and some workloads come to a plan of evictions."""
+"""From a world and some workloads to a plan of evictions."""
 
 from __future__ import annotations
 

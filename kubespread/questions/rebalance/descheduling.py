@@ -1,4 +1,4 @@
-"""The descheduler at work on the same cluster, round after round, beside the plan."""
+"""The descheduler on the same cluster, round by round, for comparison with the plan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_MODELLED = (
 
 
 def played(start: Attempt, policy: Policy, name: str) -> DeschedulerReport:
-    """What the descheduler does with ``policy``, which is called ``name``, until it rests. Raises UsageError."""
+    """What the descheduler does with ``policy``, named ``name``, until nothing changes. Raises UsageError."""
     attempt = start.fork()
     seen = {_state(attempt.world): 0}
     rounds: list[DeschedulerRound] = []
@@ -72,7 +72,7 @@ def _cycle(world: World, policy: Policy) -> Cycle:
 
 
 def _identified(pod: Pod) -> Pod:
-    """With a UID, as every pod of an API server has one: without it the descheduler evicts nothing."""
+    """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
     if pod.metadata.uid:
         return pod
     return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.of(pod))))
@@ -90,7 +90,7 @@ def _round(attempt: Attempt, cycle: Cycle, number: int) -> DeschedulerRound:
 
 
 def _state(world: World) -> frozenset[tuple[object, int]]:
-    """How many pods of each owner are on each node: what the descheduler and the scheduler go by."""
+    """How many pods of each owner are on each node: all that the descheduler and the scheduler depend on."""
     return frozenset(Counter((world.book.owner_of(pod), pod.spec.node_name) for pod in world.book).items())
 
 

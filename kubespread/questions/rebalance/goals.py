@@ -1,5 +1,5 @@
-"""The constraints that are to hold, each once, with the pods that they count, and how many evictions that takes at
-least: by arithmetic over the domains of each alone.
+"""The constraints to restore, each once, with the pods they count and the fewest evictions needed: by arithmetic over
+the domains of each alone.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from kubespread.world.events.world import World
 
 
 class Need(NamedTuple):
-    """What separates the counts of a constraint from counts within its maxSkew; compared in this order."""
+    """The distance between a constraint's counts and counts within its maxSkew; compared in this order."""
 
     moves: int
-    """No fewer pods have to be evicted: each leaves one domain and comes to at most one."""
+    """A lower bound on evictions: each pod leaves one domain and arrives in at most one."""
     mass: int
-    """How many pods have to leave a domain, and how many to come to one, together."""
+    """How many pods have to leave domains plus how many have to arrive."""
     least: int
-    """The size of the smallest domain then."""
+    """The resulting size of the smallest domain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """One constraint, as it is counted where nodes stay as they are."""
+    """One constraint, as it is counted while nodes do not change."""
 
     namespace: str
     counted: HardConstraint
@@ -65,10 +65,10 @@ class Goal:
         return self.counted.column.codes.item(node) if self.counted.counts_on[node] else None
 
     def need(self, counts: Counts, arriving: int) -> Need:
-        """What is missing until the constraint holds, while ``arriving`` pods that it would count wait."""
+        """What the constraint needs to hold, while ``arriving`` pods that it would count wait."""
         sizes, constraint = counts[self.counted.is_domain], self.constraint
         domain_need = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
-        # Pods that wait find no node as long as nothing happens.
+        # Waiting pods find no node as long as nothing happens.
         return domain_need._replace(moves=1) if not domain_need.moves and not self.holds(counts) else domain_need
 
     def skew(self, counts: Counts) -> int:
@@ -84,10 +84,10 @@ class Goal:
 
 
 def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
-    """The hard constraints of the running pods of ``workloads``, pods by themselves among them, own and default ones;
-    with ``soft`` soft ones too.
+    """The hard constraints of the running pods of ``workloads``, single pods included, own and default ones; with
+    ``soft`` soft ones too.
 
-    Those whose selectors cannot be parsed are left out, and named in ``unread`` with what kube-scheduler says of them.
+    Those with unparsable selectors are left out, and added to ``unread`` with kube-scheduler's message.
     """
     by_identity: dict[tuple[object, ...], Goal] = {}
     of_sort: dict[Hashable, Sequence[Goal]] = {}
@@ -109,7 +109,7 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
 
 
 def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
-    """A pod on a node of each sort that the workload has: pods of one sort have the same constraints."""
+    """One running pod of each sort in the workload: pods of one sort have the same constraints."""
     if workload.kind == "Pod":
         pods = [world.book[workload.namespace, workload.name]]
     else:
@@ -124,7 +124,7 @@ def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
 
 
 def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
-    """The constraints in force and how they are counted, None where the pod's scheduler is asked for no spreading."""
+    """The constraints in force and how they are counted, None where the pod's scheduler does not spread."""
     scheduled = world.surroundings.scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
     plugin = next((running for running in plugins if isinstance(running, PodTopologySpread)), None)
@@ -147,14 +147,14 @@ def _constraints(
     if not (hard or others):
         return
     inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
-    # Built-in soft constraints do not ask for each other's keys.
+    # Built-in soft constraints do not require each other's keys.
     groups = [hard, others] if declared.strict else [hard, *([other] for other in others)]
     for group in groups:
         yield from hard_constraints(cluster, pod, group, inclusion, rules) if group else ()
 
 
 def _identity(counted: HardConstraint, pod: Pod) -> tuple[object, ...]:
-    """Constraints that always count the same and ask for the same are one."""
+    """The identity of constraints that always count the same and require the same."""
     constraint = counted.constraint
     return (
         pod.metadata.namespace,
@@ -173,7 +173,7 @@ GoalsOf = Callable[[Pod], Sequence[int]]
 
 
 def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
-    """Which goals count a pod. Pods of one template share their labels, and are judged once."""
+    """Which goals count a pod. Pods of one template share their labels, and are matched once."""
     by_namespace: dict[str, list[int]] = {}
     for position, goal in enumerate(constraint_goals):
         by_namespace.setdefault(goal.namespace, []).append(position)
@@ -194,9 +194,9 @@ def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
 
 
 def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Sequence[int]]:
-    """The positions of ``number`` goals, those that the eviction of one of ``pods`` may serve at once together.
+    """The positions of ``number`` goals, grouped by what one eviction of ``pods`` may serve at once.
 
-    What one group needs at least adds up with what the others need.
+    The lower bounds of groups add up.
     """
     group_of = list(range(number))
 
@@ -215,10 +215,10 @@ def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Se
 
 
 def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Need:
-    """The least there is to do until no domain holds more than ``max_skew`` pods above the smallest.
+    """The least change until no domain holds more than ``max_skew`` pods above the smallest.
 
     ``floor``: the smallest counts as 0 whatever it holds, as it does while domains are missing. ``arriving`` pods wait,
-    and may come to any domain by themselves.
+    and may arrive in any domain without an eviction.
     """
     if not len(counts):
         return Need(0, 0, 0)
@@ -226,7 +226,7 @@ def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Ne
         over = int(np.maximum(counts - max_skew, 0).sum())
         return Need(over, over, 0)
     low, high = int(counts.min()), max(int(counts.min()), int(counts.max()) - max_skew)
-    # What has to leave shrinks with the least size and what has to come grows, so the best is where they meet.
+    # With a larger least size fewer pods leave and more arrive, so the best is where the two meet.
     while low < high:
         middle = (low + high) // 2
         leaving, coming = _apart(counts, middle, max_skew)
@@ -244,6 +244,6 @@ def _need(counts: Counts, least: int, max_skew: int, arriving: int) -> Need:
 
 
 def _apart(counts: Counts, least: int, max_skew: int) -> tuple[int, int]:
-    """How many pods leave domains and how many come to domains until all hold ``least`` to ``least + max_skew``."""
+    """How many pods leave domains and how many arrive until all hold ``least`` to ``least + max_skew``."""
     leaving = int(np.maximum(counts - (least + max_skew), 0).sum())
     return leaving, int(np.maximum(least - counts, 0).sum())

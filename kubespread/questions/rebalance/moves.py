@@ -1,4 +1,4 @@
-"""One eviction in a world: what its controller and kube-scheduler make of it, and what that does to the goals."""
+"""One eviction in a world: the replacement by its controller and kube-scheduler, and the effect on the goals."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from kubespread.world.store.pod_book import PodKey
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A pod that was evicted, and the one that came in its place."""
+    """An evicted pod and its replacement."""
 
     evicted: Pod
     landed: Pod
     budget: str | None
-    """The budget that allows this only once the pods that were evicted before are replaced, None where none does."""
+    """The budget that allows this only once earlier evicted pods are replaced, None where none delays it."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be reached: the same for every attempt."""
+    """The goals, shared by all attempts."""
 
     goals: Sequence[Goal]
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
     """Goals that one eviction may serve at once, by position."""
     on_progress: Callable[[int], None] | None = None
-    """Told how many evictions were tried so far."""
+    """Called with the number of evictions tried so far."""
     _tried: Iterator[int] = field(default_factory=lambda: count(1), compare=False, repr=False)
 
     def note_trial(self) -> None:
-        """One eviction more is tried."""
+        """Count one more tried eviction."""
         if self.on_progress is not None:
             self.on_progress(next(self._tried))
 
@@ -61,11 +61,11 @@ class Attempt:
     """A world in which some pods were evicted, one after another, each once the one before was replaced."""
 
     def __init__(self, world: World, aim: Aim) -> None:
-        """Nothing was evicted yet. The world is changed by what follows."""
+        """Nothing is evicted yet. Evictions change ``world``."""
         self.world, self.aim = world, aim
         self.moves: tuple[Move, ...] = ()
         self.gone: set[PodKey] = set()
-        """What was evicted; a pod of a StatefulSet is there again under the same name."""
+        """The evicted pods; a StatefulSet's pod is recreated with the same name."""
         self.counts: list[Counts] = [goal.counted.counts for goal in aim.goals]
         self._arriving = self._waiting_for()
         self.needs: list[Need] = [
@@ -75,10 +75,10 @@ class Attempt:
         of_groups = [self.need_of(group) for group in aim.groups]
         self._total = sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
         self._charged: dict[str, int] = {}
-        """Evictions by the budgets that were charged since their pods were last waited for."""
+        """Evictions by charged budget since its pods were last waited for."""
 
     def fork(self) -> Attempt:
-        """The same so far, to go on from in another way."""
+        """A copy to continue from in a different way."""
         other = object.__new__(Attempt)
         other.world, other.aim, other.moves = self.world.fork(), self.aim, self.moves
         other.gone = set(self.gone)
@@ -97,13 +97,13 @@ class Attempt:
         return sum(need.moves > 0 for need in self.needs)
 
     def need_of(self, group: Iterable[int]) -> tuple[int, int]:
-        """The same of one group: one eviction may serve all of its goals, so the neediest tells."""
+        """The same for one group: one eviction may serve all of its goals, so the largest need counts."""
         needs = [self.needs[position] for position in group]
         return max(need.moves for need in needs), sum(need.mass for need in needs)
 
     def evict(self, key: PodKey) -> str | None:
-        """Evict a pod, and let its controller and kube-scheduler do their part; what is wrong with that, None where
-        another pod runs in its place and nothing else happened. After a fault the world is to be thrown away.
+        """Evict a pod, and let its controller and kube-scheduler react. Returns the fault, None where another pod runs
+        in its place and nothing else happened. After a fault the world must be discarded.
         """
         self.aim.note_trial()
         world = self.world
@@ -134,7 +134,7 @@ class Attempt:
         return budgets[0].metadata.name if waits else None
 
     def count(self, happened: Happenings) -> None:
-        """Pods went and came in the world."""
+        """Update counts for pods that left and arrived."""
         touched: set[int] = set()
         changes = [*((gone.pod, -1) for gone in happened.gone), *((pod, 1) for pod in happened.placed)]
         for pod, by in changes:
@@ -164,7 +164,7 @@ class Attempt:
         self._total = moves, mass
 
     def _waiting_for(self) -> list[int]:
-        """How many pods wait that would count for each goal."""
+        """Per goal, how many waiting pods would count."""
         counts = [0] * len(self.aim.goals)
         for waiting in self.world.queue.waiting.values():
             for position in self.aim.goals_of(waiting.pod):

@@ -1,4 +1,4 @@
-"""Fewer replicas instead of evictions: the pods whose deletion makes constraints hold, marked to be deleted first."""
+"""Scale-downs instead of evictions: the pods whose deletion makes constraints hold, marked to be deleted first."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kubespread.world.events.editing import scale
 from kubespread.world.store.pod_book import key_of
 
 MAX_PLAYED = 20
-"""For how many workloads scale-downs are played at most."""
+"""The most workloads for which scale-downs are played."""
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController")
 """Other controllers do not read the annotation."""
 
 
 def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[ScaleDown]:
-    """For some workloads the smallest scale-down that makes their constraints hold, played to prove it."""
+    """For some workloads, the smallest scale-down that makes their constraints hold, proven by playing it."""
     for workload in workloads:
         (owner,) = start.world.owners_below(workload)
         pods = _placed(start, owner)
@@ -41,11 +41,11 @@ def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[S
 
 
 def in_need(start: Attempt, workloads: Sequence[WorkloadName]) -> list[WorkloadName]:
-    """Those with violated constraints that a scale-down with deletion costs can be asked about."""
+    """Workloads with violated constraints that a scale-down with deletion costs might fix."""
     return [
         workload
         for workload in workloads
-        # Of two revisions the rollout decides which one loses pods.
+        # With two revisions, the rollout decides which one loses pods.
         if workload.kind in _SCALED and len(owners := start.world.owners_below(workload)) == 1
         if any(start.needs[position].moves for pod in _placed(start, owners[0]) for position in start.aim.goals_of(pod))
     ]
@@ -56,7 +56,7 @@ def _placed(start: Attempt, owner: WorkloadName) -> list[Pod]:
 
 
 def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> list[Pod]:
-    """Pods without which all of the goals hold, each of the fullest domains; none where that is not to be had."""
+    """Pods, each from the fullest domains, without which all of the goals hold; empty where there is no such set."""
     goals, node_of = start.aim.goals, start.world.living.nodes.index
     counts = {position: start.counts[position].copy() for position in positions}
     remaining, gone = list(pods), list[Pod]()
@@ -87,7 +87,7 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
 def _holds(
     start: Attempt, workload: WorkloadName, positions: Sequence[int], surplus: Sequence[Pod], replicas: int
 ) -> bool:
-    """Whether the controller deletes what it should, and all of the goals hold then."""
+    """Whether the controller deletes the intended pods, and all of the goals hold then."""
     attempt = start.fork()
     attempt.world.change_pods((pod, _with_cost(pod, cost)) for pod, cost in _marked(surplus))
     scale(attempt.world, workload, replicas - len(surplus))
@@ -96,7 +96,7 @@ def _holds(
 
 
 def _marked(surplus: Sequence[Pod]) -> list[tuple[Pod, int]]:
-    """Each with its cost, all below 0, which is that of pods without the annotation."""
+    """Each pod with its cost: all negative, since unmarked pods cost 0."""
     return [(pod, place - len(surplus)) for place, pod in enumerate(surplus)]
 
 

@@ -1,4 +1,6 @@
-"""The pods that a plan may evict, and the search: step by step to what arithmetic says is best, then exhaustively."""
+"""The pods that a plan may evict, and the search: first step by step with what arithmetic suggests, then
+exhaustively.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,20 @@ from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 
 MAX_TRIALS = 1_000
-"""Evictions that are tried at most to prove that no plan is shorter."""
+"""The most evictions tried to prove that no plan is shorter."""
 _MAX_HOPELESS_TRIALS = 300
-"""The same where going step by step has led nowhere."""
+"""The same where the stepwise search found no plan."""
 _TRIED_PODS = 60_000
-"""As many at most, times the nodes and pods of the cluster: each trial begins with a copy of it."""
+"""The limit on trials times the nodes and pods of the cluster: each trial begins with a copy of it."""
 _MAX_SETBACKS = 40
-"""Evictions that lead nowhere, one after another, before a group of goals is given up."""
+"""Failed evictions in a row before a group of goals is given up."""
 REPLACING = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
-"""The kinds whose pods are evicted: they make another one, and nothing but its place is lost."""
+"""The kinds whose pods are evicted: they create a replacement, and only its place changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pods of one owner on one node, none of which matters more than another."""
+    """Interchangeable pods of one owner on one node."""
 
     pod: Pod
     """One of them."""
@@ -41,7 +43,9 @@ class Candidates:
 def candidates(
     world: World, workloads: Iterable[WorkloadName], goals_of: GoalsOf
 ) -> tuple[list[Candidates], Counter[str]]:
-    """The pods of ``workloads`` that a plan may evict, and how many others some goal counts, by why they stay."""
+    """The pods of ``workloads`` that a plan may evict, and the number of others that some goal counts, by why they
+    stay.
+    """
     alike: dict[tuple[object, ...], list[Pod]] = {}
     kept: Counter[str] = Counter()
     for pod, owner in _pods(world, workloads):
@@ -60,7 +64,7 @@ def candidates(
 
 
 def _pods(world: World, workloads: Iterable[WorkloadName]) -> Iterator[tuple[Pod, WorkloadName | None]]:
-    """Each with what controls it; of one workload those that are not ready come first, as they are missed least."""
+    """Each pod with its controller; within a workload unready pods come first, as they are missed least."""
     for workload in workloads:
         if workload.kind == "Pod":
             yield world.book[workload.namespace, workload.name], None
@@ -82,21 +86,21 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
 
 @dataclass(slots=True)
 class Found:
-    """The best that was found."""
+    """The best result found."""
 
     attempt: Attempt
     at_least: int
-    """No plan that makes all goals hold evicts fewer pods."""
+    """A lower bound on the evictions of any plan that makes all goals hold."""
     exhausted: bool
     """Whether every plan was tried, so that nothing better can be found."""
     obstacles: dict[int, Counter[str]] = field(default_factory=dict)
-    """Why no eviction helps, with how many sorts of pods it was tried, by the group's position among `Aim.groups`."""
+    """Why no eviction helps, with the number of sorts of pods tried, by the group's position in `Aim.groups`."""
 
 
 def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
-    """Evictions of ``pods``, each at most once, after which all goals hold, or as many groups of them as can be.
+    """Evictions of ``pods``, each at most once, after which all goals hold, or as many groups of them as possible.
 
-    ``start`` stays as it is.
+    ``start`` is not changed.
     """
     bound = start.total[0]
     stepwise = _Stepwise(start, pods)
@@ -126,19 +130,19 @@ class _Stepwise:
         self._keys: tuple[PodKey, ...] = ()
         """The evictions so far."""
         self._kept: tuple[tuple[PodKey, ...], Attempt] = (), start
-        """The first of them, and the world after them, to go back to."""
+        """A prefix of the evictions and the world after it, to go back to."""
         self._attempt = start.fork()
         self.obstacles: dict[int, Counter[str]] = {}
 
     def found(self) -> Attempt:
-        """As many groups reached as can be; a group that was given up is tried again once another one was reached."""
+        """Reach as many groups as possible; a group that was given up is tried again after another one was reached."""
         while True:
             reached = [place for place, group in enumerate(self._attempt.aim.groups) if self._reaches(place, group)]
             if not reached or self._attempt.total[0] == 0:
                 return self._attempt
 
     def _reaches(self, place: int, group: Sequence[int]) -> bool:
-        """Whether the group was not reached and is now. Evictions that do not lead there are all taken back."""
+        """Whether the group is newly reached. Evictions that do not get there are all undone."""
         if self._attempt.need_of(group)[0] == 0:
             return False
         before, own = self._keys, self._of_group.get(place, [])
@@ -156,7 +160,7 @@ class _Stepwise:
         return False
 
     def _advances_with_one(self, group: Sequence[int], own: Sequence[Candidates], obstacles: Counter[str]) -> bool:
-        """Evict the first pod that helps; what is wrong with those before it is added to ``obstacles``."""
+        """Evict the first pod that helps; the faults of those before it are added to ``obstacles``."""
         for alike in _best_first(self._attempt, group, own):
             key = _next(self._attempt, alike)
             if key is None:
@@ -170,7 +174,7 @@ class _Stepwise:
         return False
 
     def _advances(self, key: PodKey, group: Sequence[int]) -> str | None:
-        """Evict the pod if that brings the group nearer and none further away; else why it does not."""
+        """Evict the pod if that improves the group and worsens no other; else return why not."""
         before, own = self._attempt.total, self._attempt.need_of(group)
         why = self._attempt.evict(key)
         if why is None and self._attempt.need_of(group) < own and self._attempt.total < before:
@@ -182,7 +186,7 @@ class _Stepwise:
         return why
 
     def _take_back(self, keys: tuple[PodKey, ...]) -> None:
-        """Go back to a world before, and repeat what followed: what was evicted alike lands alike."""
+        """Go back to an earlier world and replay the given evictions: the same evictions land the same."""
         kept, attempt = self._kept
         if keys[: len(kept)] != kept:
             kept, attempt = (), self._start
@@ -194,15 +198,15 @@ class _Stepwise:
 
 
 class _Exhaustive:
-    """All plans of one length after another, but for those that arithmetic rules out."""
+    """All plans by increasing length, except those that arithmetic rules out."""
 
     def __init__(self, start: Attempt, pods: Sequence[Candidates], trials: int) -> None:
         self._start, self._pods, self._left = start, pods, trials
         self._every = range(len(start.aim.goals))
         self._seen: dict[tuple[object, ...], int] = {}
-        """How many more evictions did not suffice, by what was evicted and what came instead."""
+        """How many further evictions were not enough, by what was evicted and where replacements landed."""
         self._was_cut = False
-        """Whether a longer plan could go on from where one was given up."""
+        """Whether a longer plan could continue where one was cut off."""
         self.at_least = start.total[0]
         self.is_exhausted = False
 
@@ -249,7 +253,7 @@ class _Exhaustive:
 
 
 def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
-    """Those that count for a goal, by the place of its group."""
+    """Candidates that count for a goal, by its group's position."""
     by_group: dict[int, list[Candidates]] = {}
     for pod in pods:
         for position in attempt.aim.goals_of(pod.pod)[:1]:
@@ -258,7 +262,7 @@ def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Ca
 
 
 def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
-    """Pods of the domains that are above the size they may have in the end, the fullest first, before all others."""
+    """Candidates in domains above their allowed final size come first, the fullest domain first, before all others."""
     violated = frozenset(position for position in group if attempt.needs[position].moves)
     aim = attempt.aim
 
@@ -280,12 +284,12 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
 
 
 def _next(attempt: Attempt, alike: Candidates) -> PodKey | None:
-    """The next pod that is still where it was."""
+    """The next of the pods that is still in place."""
     return next((key for key in alike.keys if key not in attempt.gone and key in attempt.world.book), None)
 
 
 def _state(attempt: Attempt) -> tuple[object, ...]:
-    """What there is to tell apart: which sorts of pods were evicted, and where others came instead."""
+    """The state as far as plans differ: which sorts of pods were evicted, and where their replacements landed."""
     return tuple(sorted(_marks(attempt)))
 
 

@@ -129,7 +129,7 @@ _ROUND: Sequence[Column[DeschedulerRound]] = (
 
 
 def view(report: RebalanceReport) -> View:
-    """Constraints before and after, the evictions, what would do instead, and the descheduler's rounds."""
+    """Constraints before and after, the evictions, the alternatives, and the descheduler's rounds."""
     if report.asked:
         whose = some_of([workload.called for workload in report.asked], _MAX_ASKED)
     else:
@@ -160,7 +160,7 @@ def view(report: RebalanceReport) -> View:
 
 
 def _frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One an eviction: a pod fewer where it was, one more where its replacement is."""
+    """One frame per eviction: one pod fewer at its old node, one more at its replacement's."""
     now = Counter({node.name: node.pods for node in drawn.nodes})
     for step in report.steps:
         now[step.node] -= 1
@@ -200,7 +200,7 @@ def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
     keys = dict.fromkeys(change.topology_key for step in steps for change in step.domains)
-    # The node's own name says already what its hostname is.
+    # The node's name already tells its hostname.
     moves = [_moves(key, steps) for key in keys if short_key(key) != _HOSTNAME]
     waits = [Cell(step.waits_for or "") for step in steps]
     others = [*moves, *([Laid("WAITS FOR", waits)] if any(wait.text for wait in waits) else ())]
@@ -220,7 +220,7 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
 
 
 def _shared(widths: Sequence[int], room: int) -> list[int]:
-    """The room for columns that would be so wide: what the narrow ones leave is for the others."""
+    """Divide the room among columns of these widths: what narrow columns leave goes to the others."""
     shares, available = [0] * len(widths), room
     for done, place in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
         shares[place] = min(widths[place], available // (len(widths) - done))
@@ -248,7 +248,7 @@ def _rounds(descheduler: DeschedulerReport, report: RebalanceReport, look: Look)
 
 
 def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    """A paragraph a violated constraint, those that stay so first where there are many."""
+    """One paragraph per violated constraint, with many first those that stay violated."""
     numbered = [
         (place, constraint)
         for place, constraint in enumerate(report.constraints)
@@ -316,7 +316,7 @@ def _skew(constraint: RebalancedConstraint, *, after: bool) -> Cell:
 
 
 def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    """A shell function that evicts through the API, and the steps, each waiting for its workload to be whole again."""
+    """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again."""
     heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
     yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
     for line in _FUNCTION.split("\n"):

@@ -14,24 +14,24 @@ from kubespread.kube.priority import priority_of
 from kubespread.reports.skew import skew_between
 
 _INSERTION_SORTED = 12
-"""Up to so many elements Go's sort is an insertion sort."""
+"""Up to this many elements, Go's sort is an insertion sort."""
 
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """What became of one constraint."""
+    """The result for one constraint."""
 
     before: Mapping[str, int]
     """Pods per domain."""
     believed: Mapping[str, int]
-    """The same as the descheduler believes it to be afterwards: also pods that it skipped count as moved."""
+    """The same as the descheduler believes it to be afterwards: skipped pods count as moved."""
     taken: Sequence[Pod] = ()
     skipped: Sequence[Pod] = ()
     """Pods that were chosen and fit no other node."""
 
 
 def is_balanced(sizes: Sequence[int], max_skew: int) -> bool:
-    """Whether nothing is done about domains of these sizes."""
+    """Whether the descheduler leaves domains of these sizes alone."""
     return skew_between(sizes) <= max_skew
 
 
@@ -53,14 +53,14 @@ def balance(
     skipped: list[Pod] = []
     low, high = 0, len(sorted_domains) - 1
     while low < high:
-        # Once a round, and what follows is done even if the two are then the same domain.
+        # Once per round; the rest is done even if both are the same domain by then.
         if len(sorted_domains[high]) <= average:
             high -= 1
         move = _moved(len(sorted_domains[high]), len(sorted_domains[low]), average, max_skew)
         if move <= 0:
             low += 1
             continue
-        # False comes first, and the sort is stable: pods that fit nowhere else are the last to go.
+        # False comes first, and the sort is stable: pods that fit nowhere else go last.
         giving = sorted(sorted_domains[high], key=fits)
         out = giving[-move:]
         for pod in out:
@@ -72,7 +72,7 @@ def balance(
 
 
 def _moved(above: int, below: int, average: float, max_skew: int) -> int:
-    """How many pods go from a domain of one size to one of the other."""
+    """How many pods move from a domain of one size to one of the other."""
     skew = above - below
     if skew <= max_skew:
         return 0
@@ -81,14 +81,14 @@ def _moved(above: int, below: int, average: float, max_skew: int) -> int:
 
 
 def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
-    """The pods of a domain, given in listing order; those at the end go first.
+    """The pods of a domain, passed in listing order; those at the end go first.
 
-    Pods with a node selector or node affinity go last, the others by priority, the highest first. Of two equal
-    priorities each is less than the other, which turns what an insertion sort is given around.
+    Pods with a node selector or node affinity go last, the others by priority, the highest first. Two equal priorities
+    compare as less than each other, so an insertion sort reverses its input.
     """
     if len(pods) <= _INSERTION_SORTED:
         return _insertion_sorted(pods)
-    # Go's order depends on the inner workings of its sort here; equal pods are turned around as above.
+    # Go's order depends on its sort's internals here; equal pods are reversed as above.
     ordered = list(reversed(pods))
     ordered.sort(key=lambda pod: (not _selects_nodes(pod), pod.spec.priority is not None, priority_of(pod)))
     return ordered

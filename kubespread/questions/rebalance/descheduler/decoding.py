@@ -56,7 +56,7 @@ _Fault = tuple[str, str]
 
 
 class PolicyError(Exception):
-    """The policy is refused; ``faults`` are what is wrong with which field."""
+    """The policy is refused; ``faults`` are fields with their faults."""
 
     def __init__(self, faults: Iterable[_Fault]) -> None:
         self.faults = tuple(faults)
@@ -116,7 +116,7 @@ def _others(policy: DeschedulerPolicy) -> Iterator[str]:
 
 
 def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
-    """As a ``cls``; what is wrong is added to ``faults``."""
+    """``data`` as a ``cls``; faults are appended to ``faults``."""
     join = f"{path}." if path else ""
     try:
         clean = normalized({} if data is None else data, cls)
@@ -194,7 +194,7 @@ def _evictor_args(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> 
 
 
 def _protections(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> frozenset[str]:
-    """Deprecated booleans count only where nothing is said in the new way."""
+    """Deprecated booleans count only where the new fields are absent."""
     protections = args.pod_protections
     if not (protections.default_disabled or protections.extra_enabled):
         evicts = {
@@ -218,7 +218,7 @@ def _protections(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> f
 
 
 def _label_selector(selector: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
-    """One that is not given matches everything."""
+    """An absent selector matches everything."""
     if selector is None:
         return Selector()
     try:

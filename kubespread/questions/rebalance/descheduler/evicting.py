@@ -23,7 +23,7 @@ NO_UID, NO_FIT, NAMESPACE, REFUSED = "no UID", "fits no other node", "namespaceL
 
 @dataclass(slots=True)
 class Cycle:
-    """What was evicted in one cycle so far, by all profiles."""
+    """The evictions of one cycle so far, by all profiles."""
 
     limits: Limits
     evicted: list[Pod] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Cycle:
 
 
 class _PreEviction:
-    """What is asked of a pod right before it is evicted."""
+    """The check of a pod right before its eviction."""
 
     def __init__(self, view: View, args: EvictorArgs) -> None:
         self._view, self._args = view, args
@@ -71,7 +71,7 @@ class _PreEviction:
         self._nodes: Mask = np.array(nodes, dtype=np.bool_)
 
     def reason(self, pod: Pod) -> str | None:
-        """Why the pod is not evicted, None where nothing speaks against it."""
+        """Why the pod is not evicted, None where it can be."""
         if self._args.node_fit and not self._view.fit.fits_other(pod, self._nodes):
             return NO_FIT
         if not self._args.namespace_selector.is_empty and pod.metadata.namespace not in self._namespaces():

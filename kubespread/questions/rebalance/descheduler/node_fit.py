@@ -1,4 +1,4 @@
-"""Which nodes the descheduler believes would take a pod. It asks for less than kube-scheduler does.
+"""Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
 
 Source of the rules: NodeFit and PodFitsAnyOtherNode of pkg/descheduler/node, descheduler v0.36.
 """
@@ -23,7 +23,7 @@ _PODS, _CPU = "pods", "cpu"
 
 
 class NodeFit:
-    """Asked about pods of one cluster; pods that are to go still take their room."""
+    """Node fit for pods of one cluster; pods to be evicted still take their room."""
 
     def __init__(self, nodes: Nodes, pods: Sequence[Pod]) -> None:
         self._nodes = nodes
@@ -39,9 +39,9 @@ class NodeFit:
         self._repelling: dict[tuple[str, int], tuple[PodAffinityTerm, Mapping[int, set[str]]]] = {}
 
     def fits_other(self, pod: Pod, among: Mask) -> bool:
-        """Whether some node of ``among``, which is not the pod's own, would take it.
+        """Whether some node of ``among`` other than the pod's own would accept it.
 
-        Spreading, ports and volumes are not looked at, nor pods' affinity and other pods' anti-affinity.
+        Spreading, ports and volumes are not checked, nor pods' affinity and other pods' anti-affinity.
         """
         fitting = self._admits(pod) & among
         own = self._nodes.index.get(pod.spec.node_name)
@@ -55,7 +55,9 @@ class NodeFit:
         return any(not self._is_repelled(pod, terms, node) for node in np.flatnonzero(fitting).tolist())
 
     def _admits(self, pod: Pod) -> Mask:
-        """Nodes that are not cordoned, and whose labels, taints and room suit the pod. Asked once of pods alike."""
+        """Nodes that are not cordoned, and whose labels, taints and room suit the pod. Computed once for identical
+        pods.
+        """
         spec = pod.spec
         key = (*_requesting(pod), id(spec.node_selector), id(spec.affinity), id(spec.tolerations))
         mask = self._masks.get(key)
@@ -67,7 +69,7 @@ class NodeFit:
         nodes = self._nodes
         admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
         admits &= ~nodes.unschedulable
-        # One free place is enough for the pod itself.
+        # One free pod slot is enough for the pod itself.
         requests = {_PODS: 1, **{name: amount for name, amount in self._amounts(pod).items() if name != _PODS}}
         for name, amount in requests.items():
             admits &= np.array([amount <= free for free in self._free_of(name)], dtype=np.bool_)
@@ -85,7 +87,7 @@ class NodeFit:
         return amounts[1]
 
     def _free_of(self, name: str) -> list[int]:
-        """What is left of a resource on each node; of one that a node does not have it is nothing."""
+        """What is left of a resource on each node; 0 where a node does not have it."""
         if name not in self._free:
             has = [parse(node.status.allocatable.get(name, 0)).nano for node in self._nodes.objects]
             used = self._used_pods if name == _PODS else self._used.get(name, [0] * len(has))
@@ -109,7 +111,7 @@ class NodeFit:
         return used
 
     def _is_repelled(self, pod: Pod, terms: Sequence[PodAffinityTerm], node: int) -> bool:
-        """Whether a pod on that very node is one that ``pod`` does not go with."""
+        """Whether some pod on the node matches the anti-affinity of ``pod``."""
         own = {pod.metadata.name}
         labels = self._nodes.objects[node].metadata.labels
         return any(
@@ -117,7 +119,7 @@ class NodeFit:
         )
 
     def _matching(self, pod: Pod, term: PodAffinityTerm) -> Mapping[int, set[str]]:
-        """By node the names of the pods that the term is about; its namespaceSelector is not looked at."""
+        """The names of the pods that the term matches, by node; its namespaceSelector is not read."""
         key = pod.metadata.namespace, id(term)
         domains = self._repelling.get(key)
         if domains is None:
@@ -137,7 +139,7 @@ class NodeFit:
 
 
 def _requesting(pod: Pod) -> tuple[int, ...]:
-    """The parts of a spec that say what the pod requests; pods of one template share them."""
+    """The parts of a spec that determine requests; pods of one template share them."""
     spec = pod.spec
     return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
 

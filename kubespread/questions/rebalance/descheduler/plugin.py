@@ -33,7 +33,7 @@ class Chosen:
     pods: Sequence[Pod] = ()
     """By namespace and name."""
     balanced: Sequence[tuple[SpreadTuple, Balanced]] = ()
-    """Every constraint that it looked at."""
+    """Every constraint it processed."""
 
 
 def choose(view: View, policy: Policy, profile: Profile) -> Chosen:
@@ -59,7 +59,7 @@ def choose(view: View, policy: Policy, profile: Profile) -> Chosen:
 
 
 def included_nodes(view: View, policy: Policy) -> Mask:
-    """The ready nodes that the policy is about."""
+    """The ready nodes that the policy selects."""
     selector = policy.node_selector
     return np.array(
         [
@@ -102,7 +102,7 @@ def _balanced(
 
 
 class _Counted:
-    """The candidates of a namespace that may count. Pods of one template share their labels, and are judged once."""
+    """The candidates of a namespace that may count. Pods of one template share their labels, and are matched once."""
 
     def __init__(self, placed: Sequence[_Placed]) -> None:
         self._placed = placed
@@ -121,7 +121,7 @@ class _Counted:
 def _domains(
     view: View, spread: SpreadTuple, placed: Sequence[_Placed], eligible_nodes: Mask
 ) -> Mapping[str, Sequence[Pod]]:
-    """The pods of each domain. Where they are nodes need not be eligible: a pod there makes a domain of its own."""
+    """The pods of each domain. Their nodes need not be eligible: a pod there makes a domain of its own."""
     column = view.nodes.label(spread.topology_key)
     codes = column.codes
     domains: dict[str, list[Pod]] = {

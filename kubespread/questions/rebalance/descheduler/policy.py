@@ -1,4 +1,4 @@
-"""A descheduler policy: how many pods it evicts at most, which ones it leaves alone and what it balances."""
+"""A descheduler policy: how many pods it evicts at most, which ones it spares and what it balances."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class EvictorArgs:
     protections: frozenset[str] = frozenset(DEFAULT_PROTECTIONS)
     """The names of the protections that are on."""
     protected_storage_classes: frozenset[str] = frozenset()
-    """Those that PodsWithPVC is about; none: all."""
+    """The storage classes of PodsWithPVC; empty: all."""
     node_fit: bool = False
     """Whether a pod goes only if some other node would take it."""
     node_selector: Selector = Selector()
-    """The nodes that would do for that."""
+    """The nodes that count for ``node_fit``."""
     label_selector: Selector = Selector()
     namespace_selector: Selector = Selector()
     min_replicas: int = 0
@@ -35,7 +35,7 @@ class EvictorArgs:
     priority_threshold: int | None = None
     """Pods of this priority and above stay."""
     priority_class: str = ""
-    """Whose value is the threshold, where none is given."""
+    """The class whose value is the threshold, where no number is set."""
     heeds_prefer_no_eviction: bool = False
     """noEvictionPolicy Mandatory: pods whose annotation asks for it stay."""
 
@@ -77,11 +77,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the descheduler is told to do, as far as the plugin goes."""
+    """The part of the policy that concerns the plugin."""
 
     profiles: tuple[Profile, ...] = (Profile(),)
     node_selector: Selector = Selector()
-    """The nodes that are looked at."""
+    """The nodes to process."""
     limits: Limits = Limits()
     other_plugins: tuple[str, ...] = ()
     """Plugins that the policy enables too, which are not modeled."""

@@ -45,13 +45,13 @@ class Protections:
     """The evictor's arguments applied to the pods of one cluster."""
 
     def __init__(self, view: View, args: EvictorArgs) -> None:
-        """Raises UsageError for a priority class that is not there."""
+        """Raises UsageError for a missing priority class."""
         self._view, self._args = view, args
         self._threshold = self._priority_threshold()
         self._rules: dict[str, _Rule] = dict(self._enabled())
 
     def reason(self, pod: Pod) -> str | None:
-        """What keeps the pod from being evicted, None where nothing does."""
+        """What protects the pod from eviction, None where nothing does."""
         annotations, args = pod.metadata.annotations, self._args
         if DESCHEDULER_EVICT in annotations:
             return None
@@ -105,7 +105,7 @@ class Protections:
         protected = self._args.protected_storage_classes
         if not protected:
             return bool(names)
-        # A claim that is not there, or that has no class, protects its pod.
+        # A missing claim, or one without a class, protects its pod.
         classes = [self._classes.get((pod.metadata.namespace, name)) or None for name in names]
         return any(name is None or name in protected for name in classes)
 
@@ -137,7 +137,7 @@ class Protections:
         return Counter(owner.uid for pod in self._view.pods for owner in pod.metadata.owner_references)
 
     def _is_young(self, pod: Pod) -> bool:
-        """A pod that does not say when it started counts as young."""
+        """A pod without a start time counts as young."""
         started = moment(pod, "status.startTime", pod.status.start_time)
         if started is None:
             return True
