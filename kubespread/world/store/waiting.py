@@ -81,8 +81,11 @@ class Queue:
 
     def in_order(self, only: Iterable[PodKey] | None = None) -> list[Waiting]:
         """Who is tried first, second, ..., or only some of them; pods behind a scheduling gate are not."""
-        among = self.waiting.values() if only is None else (self.waiting[key] for key in only if key in self.waiting)
-        ready = [pod for pod in among if not pod.pod.spec.scheduling_gates]
+        among = self.waiting
+        if only is not None:
+            are_meant = frozenset(only)
+            among = {key: waiting for key, waiting in self.waiting.items() if key in are_meant}
+        ready = [pod for pod in among.values() if not pod.pod.spec.scheduling_gates]
         return sorted(ready, key=lambda pod: -priority_of(pod.pod))
 
     def choose(
