@@ -24,7 +24,7 @@ QUESTIONS = {
     "capacity": "Capacity",
     "removable": "Removable",
 }
-"""The class of each, by its command, which its folder or its file is called; in the order in which people ask."""
+"""The class of each question by its command, which also names its folder or file; in the order in which people ask."""
 
 
 def question(name: str) -> type[Question[Any]]:
@@ -34,11 +34,11 @@ def question(name: str) -> type[Question[Any]]:
 
 
 def function(name: str) -> Any:
-    """What asks it in the library, which is called as it is."""
+    """The library function of the same name."""
     return _part(name, "answer", name)
 
 
 def _part(name: str, part: str, what: str) -> Any:
-    """From the one file of a small question, else from its folder."""
+    """``what`` from a small question's only file, else from ``part`` of its folder."""
     whole = import_module(f"kubespread.questions.{name}")
     return getattr(import_module(f"{whole.__name__}.{part}") if hasattr(whole, "__path__") else whole, what)

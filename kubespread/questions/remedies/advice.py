@@ -1,4 +1,4 @@
-"""What was found, as a report: changes of one kind that do the same stand together."""
+"""The search results as a report: changes of one kind with the same effect are listed together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kubespread.reports.advise import COMBINATION, Advice, Costly, NotEnough, Su
 from kubespread.snapshot.edits.verb import Edit
 
 _INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})
-"""Families of which one change is as good as another."""
+"""Families whose changes are interchangeable."""
 
 
 def advice(
     stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
-    """What suffices alone, and together where nothing does alone; beside it the change of each suggestion."""
+    """The advice: single changes that suffice, else combinations; and the change of each suggestion."""
     trials = Trials(asker, stuck.pod)
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
@@ -45,11 +45,11 @@ def advice(
 
 
 def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
-    """The first of those that do the same, with others that are as good."""
+    """The first of the changes with the same effect, with others that are as good."""
     leading: dict[Hashable, list[Found]] = {}
     for candidate in sorted(sufficient, key=_rank):
         change = candidate.change
-        # Each of the others is a suggestion of its own.
+        # Every other change is a suggestion of its own.
         same = change.family if change.family in _INTERCHANGEABLE else (change.settings, change.edits)
         leading.setdefault(same, []).append(candidate)
     for first, *others in leading.values():
@@ -57,7 +57,7 @@ def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Foun
 
 
 def _rank(candidate: Found) -> tuple[int, int, int]:
-    """What changes least, what leaves others alone, what leaves most of a choice."""
+    """Sorts by the size of the change, then by effects on others, then by the nodes left to choose from."""
     return candidate.change.cost, len(candidate.answer.consequences), -candidate.answer.count
 
 
@@ -78,7 +78,7 @@ def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
 
 
 def options(change: Change) -> tuple[str, ...]:
-    """What reproduces it on the command line."""
+    """The options that reproduce it on the command line."""
     return (*(f"--set {setting}" for setting in change.settings), *map(_option, change.edits))
 
 
@@ -103,7 +103,7 @@ def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
 
 
 def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
-    """By family, with what the first of them costs others."""
+    """By family, with the harm that the first of them does to others."""
     by_family: dict[str, list[tuple[Ladder, Found]]] = {}
     for pair in costly:
         by_family.setdefault(pair[0].family, []).append(pair)

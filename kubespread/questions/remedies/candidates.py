@@ -22,9 +22,9 @@ class Family:
     """Changes of one kind."""
 
     least_cost: int
-    """What the least of them costs: whoever looks for one change can stop."""
+    """The cost of the cheapest: lets a search for one change stop early."""
     changes: Callable[[Stuck], Iterator[Ladder]]
-    """What of it there is for a pod, what promises most first."""
+    """The changes available for a pod, the most promising first."""
 
 
 OF_CONSTRAINTS: Sequence[Family] = (
@@ -33,7 +33,7 @@ OF_CONSTRAINTS: Sequence[Family] = (
     Family(15, policies),
     Family(50, relaxed),
 )
-"""Those of the pod's own constraints alone, which one evaluation each settles."""
+"""The families of the pod's own constraints, each change settled by one evaluation."""
 FAMILIES: Sequence[Family] = (
     Family(5, waits),
     *OF_CONSTRAINTS[:3],

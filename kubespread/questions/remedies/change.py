@@ -18,7 +18,7 @@ class Change:
     """One thing to do, or several together."""
 
     family: str
-    """What kind of change it is, of `remedies.families`."""
+    """The kind of change, of `remedies.families`."""
     what: str
     """``maxSkew 2``, ``uncordon node-7``."""
     cost: int
@@ -28,13 +28,13 @@ class Change:
     edits: tuple[Edit, ...] = ()
     """What is done to the cluster."""
     pieces: tuple[Change, ...] = ()
-    """Of one that is done to several nodes: what is done to each; of several labels for one node: each of them."""
+    """The parts of a change to several nodes, one per node; or of several labels for one node, one per label."""
     phrase: str = ""
-    """Of such a one: ``uncordon {} nodes``; ``label n0``, which the labels follow."""
+    """The phrase for such a change: ``uncordon {} nodes``; ``label n0``, which the labels follow."""
     letter: str = ""
-    """Of a change of one constraint: that of the constraint."""
+    """The letter of the constraint it changes, if it changes one."""
     together: tuple[Change, ...] = ()
-    """Of several changes at once: each of them."""
+    """The parts, if it combines several changes."""
     brief: str = ""
     """Where names of nodes make it long: ``3 more nodes in zone a``."""
 
@@ -50,7 +50,7 @@ class Change:
 
     @classmethod
     def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
-        """The same done to several nodes, or to one; several labels for one node, or one."""
+        """The same change to several nodes, or to one; several labels for one node, or one."""
         first = pieces[0]
         if len(pieces) == 1:
             return first
@@ -63,7 +63,7 @@ class Change:
         return cls(first.family, what, cost, (), edits, tuple(pieces), phrase)
 
     def without(self, piece: Change) -> Change:
-        """The same done to one node, or with one label, fewer."""
+        """The change without one of its nodes or labels."""
         return self.of_pieces(self.phrase, [other for other in self.pieces if other is not piece])
 
     def joined(self, other: Change) -> Change:
@@ -80,19 +80,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The same change at several sizes, of which the smallest that suffices is looked for.
+    """One change at several sizes, to find the smallest that suffices.
 
-    What suffices at one size is taken to suffice at every larger one.
+    What suffices at one size is assumed to suffice at every larger one.
     """
 
     family: str
     summary: str
-    """What is said of it where no size suffices: ``relaxing A``."""
+    """The text where no size suffices: ``relaxing A``."""
     sizes: int
     at: Callable[[int], Change]
-    """The change of the size at a place, 0 being the least."""
+    """The change of the n-th size, 0 being the smallest."""
     letter: str = ""
-    """That of the constraint it is about, where it is about one."""
+    """The letter of its constraint, if it has one."""
     of_many: bool = False
     """Whether several nodes are changed at once."""
 
@@ -103,7 +103,7 @@ class Ladder:
 
     @classmethod
     def of_several(cls, phrase: str, changes: Sequence[Change], summary: str) -> Iterator[Ladder]:
-        """The same done to two nodes, to three ...; none where there is one."""
+        """The same change to two nodes, to three ...; none for a single node."""
         most = min(len(changes), _MOST_TOGETHER) - 1
         if most > 0:
             family = changes[0].family
@@ -122,20 +122,20 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the engine says once a change is made."""
+    """The engine's answer after a change."""
 
     count: int
-    """The nodes that fit the pod; where several pods are asked about, how many of them find a node."""
+    """The nodes that fit the pod; for several pods, how many of them find a node."""
     wanted: int = 1
-    """How many it takes."""
+    """How many are needed."""
     consequences: tuple[str, ...] = ()
-    """What becomes of others: ``preempting shop/api-1``."""
+    """What happens to others: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
-    """What others lose by it: a change that moves the gap to somebody else closes none."""
+    """What others lose: a change that only shifts the problem to another pod solves nothing."""
 
     @property
     def is_met(self) -> bool:
-        """Whether those who are asked about find their nodes, whatever becomes of others."""
+        """Whether the pods in question find their nodes, whatever happens to others."""
         return self.count >= self.wanted
 
     @property
@@ -144,17 +144,17 @@ class Answer:
 
 
 class Asker(Protocol):
-    """Whoever makes a change and asks the engine again."""
+    """Makes a change and asks the engine again."""
 
     def ask(self, change: Change) -> Answer | None:
-        """None: the change is refused, by the API server or by a disruption budget."""
+        """The answer after the change; None where the API server or a disruption budget refuses it."""
 
     def ask_alone(self, change: Change) -> Answer | None:
-        """The same if no other pod waited for a node; None also where none does."""
+        """The same if no other pod waited for a node; None also if none does."""
 
     @property
     def effort(self) -> float:
-        """What was spent on all that was asked so far, in milliseconds or so: told by what was done, not by a clock."""
+        """The effort of all questions so far, roughly in milliseconds: derived from the work done, not from a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ class Revised:
 
     pod: Pod
     dressed: Callable[[Cluster], Cluster]
-    """A cluster with what the pod brings along, such as the ReplicaSet that makes it."""
+    """Adds the pod's other objects to a cluster, such as the ReplicaSet that makes it."""
 
 
 Revise = Callable[[Sequence[str]], Revised | None]
-"""None: the API server refuses what is set."""
+"""Revises the pod with settings; None where the API server refuses them."""

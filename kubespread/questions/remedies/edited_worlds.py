@@ -1,4 +1,4 @@
-"""A cluster in which everyone waits that waits, once it is edited: what ``--uncordon`` and the like make of it."""
+"""A cluster with all its waiting pods after edits: the effect of ``--uncordon`` and the like."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _PER_EDIT, _PER_NODE, _PER_NEW_NODE = 8, 0.05, 6
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What edits came to."""
+    """The result of edits."""
 
     world: World
     consequences: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    """What is gone, and nobody is known to make it again."""
+    """Pods that are gone and that no known controller recreates."""
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of those that were preempted."""
     has_moved: bool = False
     """Whether any pod had to go."""
 
     def then(self, world: World) -> Edited:
-        """The same, and what happened in ``world`` since."""
+        """This result extended by what happened in ``world`` since."""
         happenings = world.happenings
         victims = (NamespacedName.of(gone.pod) for gone in happenings.gone if gone.why == PREEMPTED)
         return Edited(
@@ -53,14 +53,14 @@ class Edited:
 
 @dataclass
 class EditedWorlds:
-    """One world edited in one way after another; what was made once is kept."""
+    """One world, edited in different ways; results are kept."""
 
     world_as_it_is: Callable[[], World]
-    """Asked when it is first needed."""
+    """Called on first use."""
     namespace: str
-    """Of names without one."""
+    """The namespace of names without one."""
     effort: float = 0
-    """What was spent on it so far, as `Asker.effort` has it."""
+    """The effort so far, as in `Asker.effort`."""
     _made: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
 
     @cached_property
@@ -70,13 +70,13 @@ class EditedWorlds:
 
     @cached_property
     def _left_alone(self) -> Edited:
-        """What becomes of it by itself."""
+        """The world left alone."""
         world = self.unchanged.world.fork()
         world.settle()
         return self.unchanged.then(world)
 
     def if_alone(self, is_own: Callable[[Pod], bool]) -> EditedWorlds | None:
-        """The same if nobody else waited; None where nobody does."""
+        """The same if no other pods waited; None if none do."""
         queue = self.unchanged.world.queue.waiting
         if all(is_own(waiting.pod) for waiting in queue.values()):
             return None
@@ -89,7 +89,7 @@ class EditedWorlds:
         return EditedWorlds(world, self.namespace)
 
     def after(self, edits: tuple[Edit, ...]) -> Edited | None:
-        """The world once ``edits`` are made in their order and nothing changes any more. None where one is refused."""
+        """The world after ``edits``, in order, once nothing changes anymore. None where one is refused."""
         reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
         edited = self._made[edits[:reused]] if reused else self.unchanged
         for length in range(reused + 1, len(edits) + 1):
@@ -110,13 +110,13 @@ class EditedWorlds:
         return None if world.happenings.blocked else before.then(world)
 
     def consequences(self, edited: Edited) -> tuple[str, ...]:
-        """What becomes of others that would not without the edits."""
+        """Effects on others that would not occur without the edits."""
         return tuple(
             consequence for consequence in edited.consequences if consequence not in self._left_alone.consequences
         )
 
     def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> tuple[str, ...]:
-        """What others lose by it: those that wait then and would not without it, and those that are gone."""
+        """What others lose: pods that wait, or are gone, only because of the edits."""
         return (
             *(pod for pod in edited.lost if pod not in self._left_alone.lost),
             *self._left_pending(edited.world, is_own),
@@ -124,7 +124,7 @@ class EditedWorlds:
         )
 
     def _left_pending(self, world: World, is_own: Callable[[Pod], bool]) -> Iterator[str]:
-        """Those that take the place of others have other names, so it is their number that tells."""
+        """Replacements have new names, so they are compared by number."""
         then = [_others_waiting(edited.world, is_own) for edited in (self.unchanged, self._left_alone)]
         more = _others_waiting(world, is_own) - (then[0] | then[1])
         waited = self.unchanged.world.queue.waiting
@@ -135,7 +135,7 @@ class EditedWorlds:
                 yield f"{NamespacedName.of(pod)} would be pending"
 
     def _not_made(self, world: World) -> Iterator[str]:
-        """Those that went and are not made again, as where a quota is full."""
+        """Pods that are gone and not recreated, for example because a quota is full."""
         worlds = (self.unchanged.world, self._left_alone.world)
         then = [Counter({row.owner: row.count for row in unmade(before)}) for before in worlds]
         for row in unmade(world):
@@ -156,7 +156,7 @@ def _others_waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[Work
 
 
 def _moved_away(happenings: Happenings) -> Iterator[str]:
-    """Who had to go for somebody, or belongs there no more."""
+    """Pods that were preempted, or that their DaemonSet no longer wants on their node."""
     for gone in happenings.gone:
         name = NamespacedName.of(gone.pod)
         if gone.why == PREEMPTED:

@@ -1,7 +1,7 @@
-"""What to type so that something happens: kubectl itself, which has no command for an eviction.
+"""The kubectl commands for changes; kubectl has none for an eviction.
 
-The eviction subresource is asked with ``kubectl create --raw``, and it answers 429 where a budget refuses. ``kubectl
-delete`` asks no budget.
+The eviction subresource is called with ``kubectl create --raw``, and answers 429 where a budget refuses. ``kubectl
+delete`` checks no budget.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def evict(key: PodKey) -> str:
 
 
 def patch(reference: str, operations: Sequence[dict[str, Any]]) -> str:
-    """Make a JSON Patch of what is called ``reference``: ``deployments web -n shop``."""
+    """Apply a JSON Patch to ``reference``: ``deployments web -n shop``."""
     return f"kubectl patch {reference} --type=json -p {quote(_compact(operations))}"
 
 
@@ -40,7 +40,7 @@ def wait_until_gone(key: PodKey) -> str:
 
 
 def wait_until_whole(workload: WorkloadName, replicas: int) -> str:
-    """Until the workload has as many ready pods as it is to have; only some kinds have a rollout."""
+    """Wait until the workload has all desired pods ready; only some kinds have a rollout."""
     row = POD_CREATORS.get(workload.kind)
     reference = f"{row.short if row is not None else workload.kind.lower()}/{workload.name}"
     where = f"-n {quote(workload.namespace)}"

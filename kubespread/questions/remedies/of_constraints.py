@@ -13,7 +13,7 @@ from kubespread.scheduler.plugin import SchedulingError
 
 
 class _SamePlace:
-    """The same cluster, asked about the pod with other constraints."""
+    """Asks about the pod with other constraints in the same cluster."""
 
     def __init__(self, evaluation: Evaluation, revise: Revise) -> None:
         self._evaluation, self._revise = evaluation, revise
@@ -30,19 +30,19 @@ class _SamePlace:
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
 
     def ask_alone(self, change: Change) -> Answer | None:
-        """Nobody else is looked at."""
+        """Never: other pods are not considered."""
         return None
 
     @property
     def effort(self) -> float:
-        """None to speak of: a few evaluations."""
+        """Negligible: a few evaluations."""
         return 0
 
 
 def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
-    """Of a pod that fits nowhere; None where it has no hard constraint of its own.
+    """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
 
-    Nothing else of the pod is tried, and nothing of the cluster, so that it takes a few more evaluations at most.
+    Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
     """
     if evaluation.error is not None or evaluation.feasible.any():
         return None

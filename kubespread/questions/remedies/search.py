@@ -1,4 +1,4 @@
-"""Which changes suffice: each asked about alone, the least size of it; where none does, two and three together."""
+"""Finds the changes that suffice: each alone at its smallest size; if none does, two and three together."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.verb import Edit
 
 MOST_EFFORT = 7_500
-"""How much asking an answer may take, as `Asker.effort` has it."""
+"""The most effort an answer may take, as in `Asker.effort`."""
 WAIT_TOO = "pods that wait too would take the room"
 _FEWEST, _CELLS = 24, 20_000
-"""How many changes of one family are tried, and on how many nodes all in all where that is more."""
+"""The changes tried per family at least, and changes times nodes where that allows more."""
 _ONE_BY_ONE = 4
-"""Sizes tried from the least on, before the rest is halved again and again."""
+"""Sizes tried from the smallest up, before bisecting the rest."""
 _AT_ONCE, _COMBINED = 4, 8
-"""How many changes of one family are tried before those of the next, and how many go into combinations."""
+"""The changes tried of one family before those of the next, and those used in combinations."""
 _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
 _LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
@@ -34,7 +34,7 @@ _LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A change that suffices, and what the engine says then."""
+    """A change that suffices, with the engine's answer."""
 
     change: Change
     answer: Answer
@@ -42,11 +42,11 @@ class Found:
 
 @dataclass
 class Trials:
-    """Changes as they are asked about: none twice, and no more of them than the effort allows."""
+    """The changes tried so far: none twice, and no more than the effort allows."""
 
     asker: Asker
     pod: Pod
-    """The one that is asked about, or one of them."""
+    """The pod in question, or one of several."""
     most_effort: float = MOST_EFFORT
     known: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Trials:
 
     @cached_property
     def _extra(self) -> float:
-        """The effort of a question that a pod takes which is larger than any that somebody writes."""
+        """The extra effort per question for a pod larger than anyone writes by hand."""
         return max(0, len(msgspec.json.encode(self.pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
 
     def ask(self, change: Change) -> Answer | None:
@@ -73,20 +73,20 @@ class Trials:
         return None if tried is None else tried.answer
 
     def found(self, change: Change) -> Found | None:
-        """The change where it suffices."""
+        """The change, if it suffices."""
         answer = self.ask(change)
         return Found(change, answer) if answer is not None and answer.suffices else None
 
     def found_alone(self, change: Change) -> Found | None:
-        """The change where it would do if nobody else waited: those who do take the room that it makes."""
+        """The change, if it would suffice with no other pods waiting: these take the room it makes."""
         answer = self.asker.ask_alone(change) if change.edits else None
         if answer is None or not answer.suffices:
             return None
         return Found(change, replace(answer, harm=(WAIT_TOO,)))
 
     def best_of_those_that_help(self, fitting: int) -> Found | None:
-        """Of the changes after which more than ``fitting`` find a node, and nobody loses any, the one that helps most
-        and costs least.
+        """Of the changes with which more than ``fitting`` pods find a node and none loses its own, the one that helps
+        most and costs least.
         """
         helping = (attempt for attempt in self.known.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
@@ -95,15 +95,15 @@ class Trials:
 
 @dataclass(slots=True)
 class Searched:
-    """What came of all changes that were tried."""
+    """The results of all changes tried."""
 
     found: list[Found] = field(default_factory=list)
     """Those that suffice alone, in the order of families; else combinations."""
     not_enough: list[Ladder] = field(default_factory=list)
     costly: list[tuple[Ladder, Found]] = field(default_factory=list)
-    """Those after which others lack what they had, each at the first size of which that is so."""
+    """Changes that harm others, each at the first size that does."""
     families: list[str] = field(default_factory=list)
-    """The kinds of changes of which there were any."""
+    """The kinds of changes that had candidates."""
     untried: dict[str, int] = field(default_factory=dict)
     """Per family how many changes were not tried."""
 
@@ -118,14 +118,14 @@ class Searched:
             self.not_enough.append(ladder)
 
     def leave(self, ladder: Ladder) -> None:
-        """A change is not tried."""
+        """Count a change as not tried."""
         self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
 
 
 def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int = _FEWEST) -> Searched:
-    """Every change of ``families`` alone, as far as the effort goes, and on large clusters the first ``most`` of each.
+    """Every change of ``families`` alone, within the effort, and on large clusters the first ``most`` of each.
 
-    Some of each family are tried before the others of any.
+    Families take turns, a few changes at a time.
     """
     searched = Searched()
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
@@ -148,9 +148,9 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
 
 
 def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int) -> Found | None:
-    """The change that costs least of those that suffice alone, as far as the effort goes; ``most`` as for `search`.
+    """The cheapest change that suffices alone, within the effort; ``most`` as for `search`.
 
-    Small sizes of all are tried first: what costs more than one that suffices need not be looked for.
+    Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
     """
     least: Found | None = None
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
@@ -167,7 +167,7 @@ def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most:
 
 
 def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials, stuck: Stuck) -> Found | None:
-    """A size of ``ladder`` that suffices and costs less than ``least``, else that."""
+    """A sufficient size of ``ladder`` that is cheaper than ``least``, else ``least``."""
     if least is not None:
         sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.at(place).cost)
     if not sizes or trials.is_over:
@@ -176,7 +176,7 @@ def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials, st
 
 
 def _costly(ladder: Ladder, trials: Trials) -> Found | None:
-    """The least size that was tried and is enough but for what others lose by it."""
+    """The smallest tried size that would suffice but harms others."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
         change = ladder.at(place)
         earlier = trials.known.get((change.settings, change.edits))
@@ -188,9 +188,9 @@ def _costly(ladder: Ladder, trials: Trials) -> Found | None:
 def smallest(
     ladder: Ladder, trials: Trials, stuck: Stuck, before: Sequence[Change] = (), after: Sequence[Change] = ()
 ) -> Found | None:
-    """The least size that suffices between other changes, as that change alone.
+    """The smallest size that suffices together with the given changes, as a change alone.
 
-    What helps nobody at its largest is taken not to do so at any size, and of one pod what does not suffice.
+    What helps no pod at its largest size is assumed to help at none; for one pod, so is what does not suffice.
     """
 
     def ask(place: int) -> Found | None:
@@ -220,19 +220,19 @@ def smallest(
 
 @dataclass(slots=True)
 class Combined:
-    """What came of several changes together."""
+    """The results of combined changes."""
 
     found: list[Found] = field(default_factory=list)
     """Those that cost least first."""
     untried: int = 0
-    """How many combinations were not tried, where too few suffice of those that were."""
+    """Combinations not tried, if too few of those tried suffice."""
 
 
 def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED) -> Combined:
-    """A few combinations of two changes that suffice, else of three, those that cost least first.
+    """A few sufficient combinations of two changes, else of three, the cheapest first.
 
-    Constraints are relaxed to find them, and then only as far as it takes. What rejects one pod everywhere may not once
-    something else is changed too, so nothing is ruled out.
+    Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
+    may not after another change, so nothing is ruled out.
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
@@ -258,14 +258,14 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
-    """Of changes of a constraint only the one that does away with it."""
+    """Of a constraint's changes, only the one that removes it."""
     relaxed = {ladder.letter for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
     return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 
 
 def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials, stuck: Stuck) -> Found:
-    """The same with each part as small as the others allow, one after another, and without those that it can do
-    without.
+    """The combination with each part as small as the others allow, one after another, and without parts it does not
+    need.
     """
     parts = [ladder.most for ladder in together]
     for place, ladder in enumerate(together):
@@ -277,8 +277,8 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
 
 
 def minimal(parts: Sequence[Change], trials: Trials) -> Found:
-    """What suffices of ``parts``, which do together: none of them that the rest can do without, and no node or label of
-    one, as far as the effort goes.
+    """A sufficient subset of ``parts``, which suffice together: without parts, nodes or labels that the rest does not
+    need, within the effort.
     """
     kept = list(parts)
     for part in parts:

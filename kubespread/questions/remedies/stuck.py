@@ -1,4 +1,4 @@
-"""A pod that fits nowhere: what there is that could be changed."""
+"""A pod that fits nowhere, and what could be changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class OwnConstraint:
 
     letter: str
     key: str
-    """What stands in the brackets of ``--set``."""
+    """The key in the brackets of ``--set``."""
     counted: HardConstraint
 
 
 @dataclass(frozen=True)
 class Stuck:
-    """What the engine says of a pod that finds no node, to derive from what could be changed."""
+    """The engine's answer for a pod that finds no node, from which possible changes are derived."""
 
     evaluation: Evaluation
     version: KubeVersion
@@ -45,15 +45,17 @@ class Stuck:
     ruled out by it.
     """
     fitting: int = 0
-    """How many of those asked about have a node as things are."""
+    """How many of the pods in question have a node already."""
     in_free_room: int | None = None
-    """How many have to find room that is free in the evaluation's cluster, which bounds how large they can be; None
-    where some have theirs there already, or others may go.
+    """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
+    occupy theirs already, or others may go.
     """
 
     @cached_property
     def open_to_it(self) -> Mask:
-        """Nodes that nothing rejects that stays as it is whatever the pod's requests and the pods there are."""
+        """Nodes rejected by nothing permanent: nothing that remains whatever the pod's requests and the running pods
+        are.
+        """
         evaluation = self.evaluation
         fixed = (name for name, state in evaluation.states.items() if isinstance(state, Fixed))
         masks = (evaluation.verdicts[name].passes for name in fixed if name in evaluation.verdicts)
@@ -79,7 +81,7 @@ class Stuck:
 
     @cached_property
     def own_constraints(self) -> Sequence[OwnConstraint]:
-        """Those over which the pod is judged, in the order they are declared."""
+        """The constraints by which the pod is judged, in the order they are declared."""
         state = self.evaluation.states.get(PodTopologySpread.name)
         if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
             return ()
@@ -91,7 +93,7 @@ class Stuck:
         ]
 
     def _key_of(self, place: int) -> str:
-        """The topology key, short where that is clear; the position where two constraints share one."""
+        """The topology key, short where that is unambiguous; the position where two constraints share one."""
         keys = [constraint.topology_key for constraint in self.pod.spec.topology_spread_constraints]
         key = keys[place]
         short = SHORT.get(key, key)

@@ -1,6 +1,4 @@
-"""The remedy for a domain that no pod can go to and that still sets the minimum of a hard constraint: nodeTaintsPolicy
-Honor.
-"""
+"""The remedy for a closed domain that still sets the minimum of a hard constraint: nodeTaintsPolicy Honor."""
 
 from __future__ import annotations
 
@@ -29,10 +27,10 @@ Closed = Mapping[str, list[str]]
 
 
 def closed_minimums(evaluation: Evaluation) -> Closed:
-    """Of a pod that fits nowhere: the domains with the least matching pods whose nodes are all tainted or cordoned for
-    it.
+    """For a pod that fits nowhere, the domains with the fewest matching pods whose nodes are all tainted or cordoned
+    for it.
 
-    Only constraints of the pod's own are asked about, and only those that do not honor taints already.
+    Only the pod's own constraints count, and only those that do not honor taints already.
     """
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState) or evaluation.feasible.any():
@@ -60,10 +58,10 @@ def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
 def taints_policy_hints(
     plugins: Framework, cluster: Cluster, pod: Pod, closed: Closed, version: KubeVersion
 ) -> Iterator[str]:
-    """For each constraint with `closed_minimums` that would let ``pod`` on some node of ``cluster``, did it honor
-    taints.
+    """A hint for each constraint with `closed_minimums` that would let ``pod`` on some node of ``cluster`` if it
+    honored taints.
 
-    That is found out by asking again: about each constraint alone, and about all of them where none helps alone.
+    Found by asking again: about each constraint alone, and about all together if none helps alone.
     """
     if not version.has(_GATE):
         return
@@ -80,7 +78,7 @@ def taints_policy_hints(
 
 
 def _honoring(pod: Pod, keys: Collection[str]) -> Pod:
-    """The pod with the policy set on its hard constraints over ``keys``; there is one at most for each."""
+    """The pod with the policy set on its hard constraints over ``keys``; at most one per key."""
     constraints = [
         msgspec.structs.replace(constraint, node_taints_policy=_HONOR)
         if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE

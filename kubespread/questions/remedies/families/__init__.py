@@ -1,1 +1,1 @@
-"""The kinds of changes that are tried, one file each: what of it there is for a pod that fits nowhere."""
+"""The kinds of changes that are tried, one file each, with the candidates for a pod that fits nowhere."""

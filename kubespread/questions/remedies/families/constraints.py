@@ -43,7 +43,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
 
 
 def policies(stuck: Stuck) -> Iterator[Ladder]:
-    """nodeTaintsPolicy and nodeAffinityPolicy, each the other way round: other domains count then."""
+    """nodeTaintsPolicy and nodeAffinityPolicy, each with its other value: then different domains count."""
     if not stuck.version.has(_GATE):
         return
     for own in stuck.own_constraints:
@@ -56,9 +56,9 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def min_domains(stuck: Stuck) -> Iterator[Ladder]:
-    """Fewer minDomains, down to 1: with enough domains the minimum is what they really have.
+    """Fewer minDomains, down to 1: with enough domains the minimum is the actual one.
 
-    How much fewer makes no difference, and none of the spread is given up that there can be.
+    All reductions cost the same, and give up no spread that is possible.
     """
     for own in stuck.own_constraints:
         now = own.counted.constraint.min_domains or 1

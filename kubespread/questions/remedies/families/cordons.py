@@ -1,4 +1,4 @@
-"""Nodes that are cordoned: one of them takes pods again."""
+"""Uncordoning a node, so that it accepts pods again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNCORDON = "uncordon"
 
 
 def uncordons(stuck: Stuck) -> Iterator[Ladder]:
-    """One node each, those that little else rejects first; where copies may need several, so many of them."""
+    """One node each, those with the fewest other rejections first; where copies may need several, several at once."""
     names = [node.metadata.name for node in stuck.nearest_first() if node.spec.unschedulable]
     changes = [Change(UNCORDON, f"uncordon {name}", 20, edits=(Uncordon(Target(name)),)) for name in names]
     for name, change in zip(names, changes, strict=True):

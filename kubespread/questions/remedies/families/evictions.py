@@ -1,4 +1,4 @@
-"""Pods that make room: one of them is evicted, and its controller makes another one elsewhere."""
+"""Evicting one pod to make room; its controller creates another one elsewhere."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def waits(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def evictions(stuck: Stuck) -> Iterator[Ladder]:
-    """One pod each: those of lower priority first, and first those on nodes that little else rejects.
+    """One pod each: those of lower priority first, and among them those on nodes with the fewest other rejections.
 
-    Of pods of one kind on one node one stands for all.
+    One pod stands for all of its kind on the node.
     """
     for pod in _in_order(stuck):
         if pod.metadata.deletion_timestamp is None:
@@ -55,7 +55,7 @@ def _in_order(stuck: Stuck) -> list[Pod]:
 
 
 def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
-    """What budgets and priorities say of the evictions in ``change``, which the budgets let through."""
+    """Notes on budgets and priorities for the evictions in ``change``, which the budgets allow."""
     cluster = stuck.evaluation.cluster
     if WAIT in change.family:
         return

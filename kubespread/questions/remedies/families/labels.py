@@ -26,11 +26,13 @@ LabelEdit = SetLabel | RemoveLabel
 
 
 def node_labels(stuck: Stuck) -> Iterator[Ladder]:
-    """What one node each takes, those that little else rejects first; where copies may need several, so many."""
+    """Labels for one node each, those with the fewest other rejections first; where copies may need several, for
+    several.
+    """
     alike: dict[str, list[Change]] = {}
     for node in stuck.nearest_first():
         if edits := _missing(stuck, node):
-            # What takes the place of a label that the node has costs more than what it lacks.
+            # Replacing an existing label costs more than adding a missing one.
             pieces = [
                 Change(LABEL, str(edit), 22 + 4 * (edit.key in node.metadata.labels), edits=(edit,)) for edit in edits
             ]
@@ -44,7 +46,7 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def _missing(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
-    """Empty where nothing is missing, or where labels alone do not help."""
+    """The missing labels; empty where none is, or where labels alone do not help."""
     required = _asked(stuck.pod, node)
     if required is None:
         return ()
@@ -67,7 +69,7 @@ def _missing(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
 
 
 def _asked(pod: Pod, node: Node) -> Sequence[Requirement] | None:
-    """What the node's labels have to be, of alternative terms the one that it is closest to. None: no labels help."""
+    """The required node labels, of alternative terms the ones closest to the node's. None: no labels help."""
     own = [Requirement(key, "In", (value,)) for key, value in pod.spec.node_selector.items()]
     required = required_node_selector(pod)
     if required is None:

@@ -1,4 +1,4 @@
-"""More nodes, like some that are there: one shape after another, in each domain that has one and has not failed."""
+"""More nodes like existing ones: one shape after another, in each domain that has it and has not failed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_NEW_DOMAINS = 3
 
 
 def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
-    """Copies of a node of each shape; and, where a constraint wants more domains than there are, in new ones.
+    """Copies of a node of each shape; also in new domains, where a constraint needs more than exist.
 
-    None are suggested where nodes broke down: what keeps those from working keeps new ones from it.
+    Not suggested where nodes broke down: the same cause would affect new ones.
     """
     failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
     for node in stuck.nearest_first():
@@ -49,7 +49,7 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
 
 
 def _failed_domains(stuck: Stuck) -> Set[Domain]:
-    """Those in which no node is ready: where machines are lost no others come up."""
+    """Domains without a ready node: where machines are lost, no new ones come up."""
     keys = {ZONE, BETA_ZONE, *(own.counted.constraint.topology_key for own in stuck.own_constraints)} - {HOSTNAME}
     ready, failed = set[Domain](), set[Domain]()
     for node in stuck.nodes:
@@ -67,7 +67,7 @@ def _is_down(node: Node) -> bool:
 
 
 def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
-    """Where every node of a domain is cordoned or has a taint, and so would its copies: like a node elsewhere."""
+    """For domains in which every node, and so its copies, is cordoned or tainted: copies of a node from elsewhere."""
     is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
     template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
     keys = dict.fromkeys(own.counted.constraint.topology_key for own in stuck.own_constraints)
@@ -100,7 +100,7 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
 
 
 def _most(stuck: Stuck) -> int:
-    """One pod needs one more node, or as many as a constraint over hosts wants domains; copies one each at most."""
+    """One pod needs one more node, or as many as a constraint over hosts needs domains; copies at most one each."""
     if stuck.lacking is not None:
         return min(stuck.lacking, _MOST_COPIES * 10)
     zones = [
@@ -121,7 +121,7 @@ def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:
 
 
 def _shape(node: Node) -> Hashable:
-    """What a copy of the node takes over."""
+    """What a copy inherits from the node."""
     labels = tuple(sorted((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME))
     taints = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints if not is_state_taint(taint))
     return labels, taints, node.spec.unschedulable, tuple(sorted(map(str, node.status.allocatable.items())))

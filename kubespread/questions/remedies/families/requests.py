@@ -15,13 +15,15 @@ from kubespread.scheduler.cluster.amounts import scheduler_amounts
 
 REQUESTS = "requests"
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
-"""What the scheduler counts in, in 10^-9 units."""
+"""The scheduler's counting units, in 10^-9 units."""
 _STEPS = {"cpu": 1, "memory": 2**20}
-"""How fine amounts are told apart where pods share nodes."""
+"""The granularity of amounts where pods share nodes."""
 
 
 def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
-    """Per resource and container, the largest first: for one pod what just fills a node, else every amount."""
+    """Per resource and container, the largest first: for one pod the amounts that just fit a node, else every
+    amount.
+    """
     containers = stuck.pod.spec.containers
     total = scheduler_amounts(pod_requests(stuck.pod))
     for resource, step in _STEPS.items():
@@ -50,14 +52,14 @@ def _ladder(resource: str, key: str, now: int, rooms: Sequence[int]) -> Ladder:
 
 
 def _holes(stuck: Stuck, resource: str, own: int, beside: int) -> list[int]:
-    """What nodes have left beside ``beside``, which other containers of the pod ask for; and last next to nothing."""
+    """The free amounts on nodes after ``beside``, which the pod's other containers request; finally almost nothing."""
     holes = np.unique(free(stuck.evaluation.cluster, resource)) - beside
     fitting = [*holes[(holes > 1) & (holes < own)][::-1].tolist(), 1]
     return fitting if own > 1 else []
 
 
 def _largest(stuck: Stuck, resource: str) -> int:
-    """The largest amount of which as many fit into the free room of nodes as there are copies, by arithmetic alone."""
+    """The largest amount that fits into the free room of nodes once per copy, by arithmetic alone."""
     copies, cluster = stuck.in_free_room or 1, stuck.evaluation.cluster
     room, pods = (free(cluster, name)[stuck.open_to_it] for name in (resource, PODS))
     low, high = 0, int(room.max(initial=0))

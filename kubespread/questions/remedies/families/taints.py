@@ -1,6 +1,6 @@
-"""Taints that the pod does not tolerate: taken off one node, or tolerated.
+"""Taints that the pod does not tolerate: removed from one node, or tolerated.
 
-Taints that say in what state a node is come back as long as it is in that state, so they are left alone.
+Taints that describe a node's state return as long as the state lasts, so they are left alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ UNTAINT, TOLERATE = "untaint", "tolerate"
 
 
 def untaints(stuck: Stuck) -> Iterator[Ladder]:
-    """One taint of one node each, nodes that little else rejects first; where copies may need several, of so many."""
+    """One taint of one node each, nodes with the fewest other rejections first; where copies may need several, of
+    several.
+    """
     alike: dict[str, list[Change]] = {}
     for node in stuck.nearest_first():
         for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
@@ -32,7 +34,7 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def tolerations(stuck: Stuck) -> Iterator[Ladder]:
-    """One toleration each, of those taints that some node has."""
+    """One toleration for each taint that some node has."""
     taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
     for text in taints:
         yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
