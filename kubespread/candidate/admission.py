@@ -1,4 +1,4 @@
-"""From an object that pods are made of, or a pod that is to be created, to the pod that kube-scheduler would see."""
+"""From a workload, or a pod to be created, to the pod that kube-scheduler would see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pod ready to be scheduled, and what decides which pod comes of a manifest."""
+"""A pod ready to be scheduled, and what decides which pod a manifest yields."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Candidate:
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins changed."""
     workload: WorkloadName | None = None
-    """What creates the pod, None for a pod by itself."""
+    """What creates the pod; None for a bare pod."""
     replicas: int = 1
     """How many of it the workload asks for."""
     object: ApiObject | None = None
-    """The workload itself where its controller makes the pod of its own template; None for a pod by itself."""
+    """The workload, where its controller makes the pod from its own template; None for a bare pod."""
     sets_replicas: bool = False
     """Whether that number was asked for, and is not just what the cluster has."""
     template: Pod | None = None
@@ -40,19 +40,19 @@ class Candidate:
     is_stored: bool = False
     """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
     gaps: tuple[str, ...] = ()
-    """What stands in the same manifest, matters and is not read."""
+    """What else the manifest holds that matters but is not read."""
     admission_gaps: tuple[str, ...] = ()
     """What the cluster's source lacks to admit the pod."""
 
     @property
     def is_daemon(self) -> bool:
-        """Whether one pod is created for every node it may run on, instead of a number of them."""
+        """Whether one pod is created for every node it may run on, instead of a fixed number."""
         return self.workload is not None and self.workload.kind == "DaemonSet"
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What besides the manifest decides which pod comes of it."""
+    """What, besides the manifest, decides which pod it yields."""
 
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     version: KubeVersion = LATEST

@@ -42,7 +42,7 @@ class NotInClusterError(UsageError):
 
 
 def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
-    """The candidate that ``asked`` names. Raises UsageError, SnapshotError and ManifestError.
+    """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
     """
@@ -131,7 +131,7 @@ def _place(kind: Kind) -> Place:
 
 
 def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
-    # Its parts are shared with other objects, and its template is to be defaulted.
+    # Copied since its parts are shared with other objects and its template is about to be defaulted.
     creator = deepcopy(workload)
     if not isinstance(creator, StatefulSet):
         return _admitted(creator, kind, surroundings)
@@ -165,7 +165,7 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
 
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
-    """A pod of the cluster with the fields set that are to be. Raises UsageError and ManifestError."""
+    """A pod of the cluster with the requested fields set. Raises UsageError and ManifestError."""
     kind = KEPT[Pod]
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():

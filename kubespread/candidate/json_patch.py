@@ -83,7 +83,7 @@ def _edit(
     parent, name = operation.path[:-1], operation.path[-1]
     place = _place(field_lines, item, operation.path)
     if isinstance(name, int):
-        # One more of a list that is there: behind its last one nobody can tell where that ends.
+        # One more item of an existing list: where its last item ends cannot be told.
         return None
     has_key = place is not None and (match := _KEY.match(lines[place])) is not None and match["key"] == name
     if has_key and place is not None:
@@ -101,12 +101,9 @@ def _replaced(scalar: re.Match[str], operation: Operation) -> str:
     return f"{scalar['before']}{to_yaml(operation.value).removesuffix('...' + chr(10)).strip()}{scalar['after']}\n"
 
 
-def _insertion(operation: Operation, index: int, lines: Sequence[str]) -> tuple[int, int, list[str]] | None:
-    """A field that was not there, before the first that its parent has, or behind one with a dash before it.
-
-    The parent stands on the line ``at``.
-    """
-    first = index if isinstance(operation.path[-2], int) else index + 1
+def _insertion(operation: Operation, parent_line: int, lines: Sequence[str]) -> tuple[int, int, list[str]] | None:
+    """Insert a new field before the parent's first one, or behind that one if a dash precedes it."""
+    first = parent_line if isinstance(operation.path[-2], int) else parent_line + 1
     while first < len(lines) and not lines[first].strip():
         first += 1
     match = _KEY.match(lines[first]) if first < len(lines) else None

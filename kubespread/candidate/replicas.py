@@ -81,32 +81,32 @@ class Desired:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One workload's way from the replicas it has to those it is to have."""
+    """How one workload gets from the replicas it has to those it should have."""
 
-    wanted: int | None
-    """Further replicas, None for as many as fit."""
+    further: int | None
+    """Replicas to add; None for as many as fit."""
     present: Sequence[Pod]
     """Replicas that run and stay."""
     taken_away: Sequence[Pod]
-    """Replicas that are placed anew."""
+    """Replicas that are placed again."""
     created: Creation
     notes: tuple[str, ...]
     is_rollout: bool = False
-    """Whether ``present`` are of another template, which its controller replaces by this one."""
+    """Whether ``present`` are of another template, and its controller replaces them."""
     surplus: int = 0
-    """How many of ``present`` its controller is to delete."""
+    """How many of ``present`` its controller will delete."""
     waiting: Sequence[Pod] = ()
     """Replicas that exist and have no node yet."""
 
     @property
     def count(self) -> int | None:
-        """How many further pods come into being, None for as many as fit."""
-        counts = [count for count in (self.wanted, self.created.copies) if count is not None]
+        """How many further pods are created; None for as many as fit."""
+        counts = [count for count in (self.further, self.created.copies) if count is not None]
         return min(counts, default=None)
 
 
 def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
-    """What is not known of which pods are the workloads' own: only its ReplicaSets tell that of a Deployment's."""
+    """Gaps in knowing which pods belong to workloads: those of a Deployment are known only by its ReplicaSets."""
     deployments = (candidate.object for candidate in candidates if isinstance(candidate.object, Deployment))
     if any(_has_unknown(deployment, snapshot) for deployment in deployments):
         yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
@@ -158,7 +158,7 @@ def growths(
 
 
 def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
-    """The candidate's workload's pods; a pod by itself has none."""
+    """The pods of the candidate's workload; a bare pod has none."""
     if candidate.workload is None:
         return []
     return pods_of(candidate.workload, candidate.companions, snapshot.objects.of(ReplicaSet), pods)
@@ -186,15 +186,15 @@ def _growth(
             f"{name} runs {len(present)} replicas and {asked_for} are asked for: which of them its controller deletes "
             f"is not modeled; --from-scratch places {asked_for} anew"
         )
-    missing = None if desired.until_full else max(0, asked_for - len(present))
+    further = None if desired.until_full else max(0, asked_for - len(present))
     for pod in taken_away:
         quotas = charged(quotas, pod, -1)
-    created = creation(candidate, quotas, missing, present)
+    created = creation(candidate, quotas, further, present)
     notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
-    return Growth(missing, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
+    return Growth(further, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
 
 
 def _is_scalable(candidate: Candidate) -> bool:
@@ -223,8 +223,8 @@ class Creation:
     notes: tuple[str, ...] = ()
 
 
-def creation(candidate: Candidate, quotas: Quotas, missing: int | None, present: Iterable[Pod]) -> Creation:
-    """What the quotas leave of the ``wanted`` further pods; None: as many as fit. ``present`` are there already."""
+def creation(candidate: Candidate, quotas: Quotas, further: int | None, present: Iterable[Pod]) -> Creation:
+    """How many of ``further`` pods the quotas allow (None: as many as fit); ``present`` already exist."""
     notes = list(_adopted(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
     if allowed is None or allowed.copies is None:
@@ -236,8 +236,8 @@ def creation(candidate: Candidate, quotas: Quotas, missing: int | None, present:
             f"({allowed.refusal})"
         )
         return Creation(None, notes=tuple(notes))
-    if missing is not None and missing > allowed.copies:
-        notes.append(f"{allowed.copies} of {missing} further pods are created: {allowed.refusal}")
+    if further is not None and further > allowed.copies:
+        notes.append(f"{allowed.copies} of {further} further pods are created: {allowed.refusal}")
     return Creation(allowed.copies, refusal, tuple(notes))
 
 

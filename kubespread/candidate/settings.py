@@ -40,7 +40,7 @@ class Setting:
 
     field: str
     key: str
-    """What stands in the brackets; empty without."""
+    """The text in the brackets; empty without."""
     value: str
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Settled:
 
 
 def parse_settings(texts: Sequence[str]) -> tuple[Setting, ...]:
-    """The settings that ``texts`` stand for, in their order. Raises UsageError."""
+    """The settings written in ``texts``, in order. Raises UsageError."""
     return tuple(map(_parsed, texts))
 
 
@@ -161,7 +161,7 @@ def _set_node_selector(data: Any, row: Kind, setting: Setting) -> str:
 
 
 def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
-    """Terms are alternatives: one of which nothing is left lets every node in, so nothing is required any more."""
+    """Terms are alternatives: an empty one admits every node, so nothing is required any more."""
     affinity, path = _required(data, row, setting)
     terms = _objects(value_at(affinity, f"{_REQUIRED}.nodeSelectorTerms"))
     lists = [(term, part) for term in terms for part in ("matchExpressions", "matchFields") if term.get(part)]

@@ -114,7 +114,7 @@ def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
 
 
 def _update_faults(stored: ApiObject, updated: ApiObject) -> Iterator[FieldFault]:
-    """What ``given``, as a manifest has it, changes of the namesake that is there and may not."""
+    """What ``updated``, from a manifest, changes in the ``stored`` object that may not change."""
     match stored, updated:
         case StatefulSet(), StatefulSet():
             if _is_other_stateful_set(stored, updated):
@@ -182,7 +182,7 @@ def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _is_other_pod(stored: PodSpec, updated: PodSpec) -> bool:
-    """Of what scheduling reads and the manifest says; a pod that is gated may still be told where it goes."""
+    """Compares what scheduling reads and the manifest sets; a gated pod may still get other node selection."""
     fields = ["topology_spread_constraints", "overhead", "priority_class_name", "scheduler_name", "runtime_class_name"]
     if not stored.scheduling_gates:
         fields += ["node_selector", "affinity"]

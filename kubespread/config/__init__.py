@@ -1,4 +1,4 @@
-"""What the command line is told by files and by the environment, so that it need not be typed: strings, nothing else.
+"""Command-line settings from files and the environment: only strings.
 
 No key runs a program or holds a credential, and the library never reads any of it.
 """

@@ -75,7 +75,7 @@ def _project_file() -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """What may not even be looked for is not there: the HOME of a container is often another user's."""
+    """A path that may not be accessed counts as missing: the HOME of a container often belongs to another user."""
     with suppress(OSError):
         return path.is_file()
     return False

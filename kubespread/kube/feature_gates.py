@@ -1,4 +1,4 @@
-"""Feature gates: what each release turns on by itself, and what a cluster's operator may change.
+"""Feature gates: what each release enables by default, and what a cluster's operator may change.
 
 Source of the rules: k8s.io/component-base/featuregate; of the tables: `kube/gate_histories.py`.
 """

@@ -39,7 +39,7 @@ class NamespacedName(str):
 
 
 class WorkloadName(NamespacedName):
-    """``namespace/Kind/name``, of a pod by itself ``namespace/Pod/name``."""
+    """``namespace/Kind/name``; for a bare pod ``namespace/Pod/name``."""
 
     kind: str
 
@@ -87,7 +87,7 @@ def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjec
 
 
 def static_notes(pod: Pod) -> Iterator[str]:
-    """That the kubelet runs the pod from a file of its own, where it does: kube-scheduler is never asked about it."""
+    """A note if the pod is a static pod: the kubelet runs it from a file, and kube-scheduler never sees it."""
     annotations, owner = pod.metadata.annotations, controller_of(pod)
     is_owned_by_node = owner is not None and owner.kind == "Node"
     if MIRROR_POD in annotations or annotations.get(CONFIG_SOURCE, "api") != "api" or is_owned_by_node:

@@ -55,7 +55,7 @@ def kind_of_groups(version: KubeVersion) -> type[ApiObject]:
 
 
 def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
-    """What the group asks for, as far as the release looks at it."""
+    """What the group asks for, as the release reads it."""
     namespace = name[0]
     if not version.since(36):
         return _in_workload(name, objects)
@@ -76,7 +76,7 @@ def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion)
 
 
 def permit_text(version: KubeVersion) -> str:
-    """What a pod that found a node is told while too few others did."""
+    """The message of a pod that has a node while too few others of its group have."""
     return f"waiting for minCount pods from a gang to be {'scheduled' if version.since(36) else 'waiting on permit'}"
 
 

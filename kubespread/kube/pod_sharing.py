@@ -72,7 +72,7 @@ _STATUS = msgspec.json.Decoder(PodStatus)
 
 
 class PodSharing:
-    """What the pods of one cluster share. Tables that grow too large start anew: neighbors are alike, not all."""
+    """What the pods of one cluster share. Tables that grow too large are emptied: mostly neighbors are alike."""
 
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
@@ -195,7 +195,7 @@ def _without_node_name(spec: bytes) -> bytes:
 
 
 def _annotations(text: bytes) -> dict[str, str]:
-    """Few pods have one that is read, and whole manifests stand in some."""
+    """Few pods have an annotation that is read, and some annotations hold whole manifests."""
     if not any(name in text for name in _READ_TEXTS):
         return {}
     return _read_annotations(_LABELS.decode(text))

@@ -19,7 +19,7 @@ def is_active(pod: Pod) -> bool:
 
 
 def ready_condition(pod: Pod) -> PodCondition | None:
-    """The condition that makes the pod ready; None where it is not."""
+    """The Ready condition if it is true, else None."""
     condition = next((candidate for candidate in pod.status.conditions if candidate.type == READY), None)
     return condition if condition is not None and condition.status == "True" else None
 

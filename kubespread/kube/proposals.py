@@ -54,7 +54,7 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def sentences_of(names: Iterable[str]) -> Iterator[str]:
-    """What a report says of each proposal that it goes by."""
+    """The note in a report for each proposal it applies."""
     for name in names:
         proposal = PROPOSALS[name]
         yield f"proposed semantics {name} ({proposal.source}): {proposal.says}"

@@ -1,7 +1,7 @@
 """resource.Quantity: exact values, Go's conversions to int64 and the canonical text.
 
 Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are
-exact in both; they differ in what becomes of a value that an int64 cannot hold.
+exact in both; they differ in how they treat a value that an int64 cannot hold.
 
 Source of the rules: k8s.io/apimachinery/pkg/api/resource (Quantity).
 """
@@ -98,7 +98,7 @@ ZERO = Quantity(0)
 
 
 def parse(text: QuantityText | None) -> Quantity:
-    """The quantity that ``text``, or a number, stands for; null is an explicit zero. Raises QuantityError."""
+    """The quantity written as ``text`` or a number; null is an explicit zero. Raises QuantityError."""
     if text is None:
         return ZERO
     if isinstance(text, bool):

@@ -1,4 +1,4 @@
-"""Which kind of resource a name stands for.
+"""Which kind of resource a name denotes.
 
 Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/helper and k8s.io/component-helpers.
 """

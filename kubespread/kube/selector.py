@@ -166,7 +166,7 @@ _COMPARES = re.compile(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>[<>])\s*(?P<value
 
 
 def parse_selector(text: str) -> Selector:
-    """The selector that ``text`` stands for; an empty one matches everything. Raises SelectorError."""
+    """The selector written as ``text``; an empty one matches everything. Raises SelectorError."""
     return Selector(tuple(_requirements(text)) if text.strip() else ())
 
 

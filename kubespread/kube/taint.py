@@ -82,7 +82,7 @@ class TaintChange(NamedTuple):
 
 
 def parse_taint(text: str) -> TaintChange:
-    """The change that ``text`` stands for. Raises TaintError.
+    """The change written as ``text``. Raises TaintError.
 
     A taint to remove needs no effect, and then stands for those of its key with any; its value is not looked at.
     """
@@ -147,5 +147,5 @@ def uncordoned(node: Node) -> Node:
 
 
 def _without_cordon(taints: list[Taint]) -> list[Taint]:
-    """Those that are not told from it by key and effect."""
+    """Those that differ from the cordon taint in key or effect."""
     return [taint for taint in taints if (taint.key, taint.effect) != (_CORDON_TAINT.key, _CORDON_TAINT.effect)]

@@ -91,7 +91,7 @@ class JsonStream:
         return str(key)
 
     def value(self) -> bytes:
-        """The text of the next value, whatever it is."""
+        """The text of the next value, of any type."""
         text = self.value_in_window(_MAX_VALUE_BYTES)
         if text is None:
             raise self._malformed(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
@@ -109,7 +109,7 @@ class JsonStream:
             size = len(self._text) - self._at
             if size >= limit:
                 return None
-            # Twice as much each time, or a long value would be looked through once for every chunk of it.
+            # Twice as much each time, or a long value would be scanned again for every chunk.
             while len(self._text) - self._at < min(2 * size, limit) and self._refill():
                 pass
 
@@ -159,7 +159,7 @@ def _refuse_constant(name: str) -> Any:
 # Only where a value ends is asked: its numbers need not be read, and those that JSON does not have are none.
 _PYTHONS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant)
 _FIRST_TRY = 2**16
-"""Bytes: about as many as a value has."""
+"""Bytes, about the size of a value."""
 _CUT_WITHIN = 8
 """Characters at the end of a text in which an escape or a word may be cut."""
 

@@ -27,7 +27,7 @@ class FieldLines:
 
     @cached_property
     def _documents(self) -> list[Any]:
-        """The composed documents. JSON is YAML as far as positions go; what YAML cannot compose simply has no lines."""
+        """The composed documents. For positions JSON counts as YAML; what YAML cannot compose simply has no lines."""
         try:
             # YAML indents with blanks only. One for each tab leaves the columns as they are.
             return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=_Loader))

@@ -27,7 +27,7 @@ _heads = msgspec.json.Decoder(_Head)
 
 @dataclass(slots=True)
 class KubernetesObject:
-    """One object, and where it stands in its text. A List is without its items, which come before it.
+    """One object and its position in its text. A List comes after its items, and without them.
 
     Raises MalformedError for JSON text whose kind or apiVersion is a number too large for anything.
     """
@@ -45,7 +45,7 @@ class KubernetesObject:
     size: int | None = field(default=None, compare=False)
     """How many items a List had, None for everything else."""
     template_path: str = field(default="", compare=False)
-    """Where its pod template stands in the text, when it was moved to spec.template."""
+    """Where the text has its pod template, if that was moved to spec.template."""
     api_version: str = field(init=False)
     kind: str = field(init=False)
     _data: Data | None = field(init=False, compare=False, repr=False)

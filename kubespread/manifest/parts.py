@@ -1,4 +1,4 @@
-"""What JSON and YAML are both read into, part by part, and what is said of a text that is neither."""
+"""The parts that both JSON and YAML are read into, and the error for a text that is neither."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kubespread.errors import Fault
 Data = dict[str, Any]
 
 MAX_DEPTH = 200
-"""Containers in containers; whoever walks the data later does it by recursion."""
+"""Limit on nested containers, since later code walks the data by recursion."""
 ITEMS = "items"
 ARRAY: Data = {"kind": "List"}
 """The owner of the elements of an array, which is read as a List would be."""
@@ -44,5 +44,5 @@ def is_list(kind: object) -> bool:
 
 
 def may_be_list(owner: Mapping[str, Any]) -> bool:
-    """Whether ``items`` are to be taken from ``owner``, which may not have said its kind yet."""
+    """Whether to take ``items`` from ``owner``, whose kind may not have been read yet."""
     return owner.get("kind") is None or is_list(owner["kind"])

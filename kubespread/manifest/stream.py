@@ -36,7 +36,7 @@ def read_documents(text: bytes) -> list[Any]:
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterator[KubernetesObject]:
-    """The objects that an object at hand stands for: as `read_objects` has them."""
+    """The objects in a parsed value, as `read_objects` yields them."""
     return _opened(KubernetesObject(dict(data)))
 
 
@@ -87,7 +87,7 @@ class _File:
 
 
 class _Reader:
-    """Makes objects of parts, the first of which belongs to ``document`` and stands below ``path`` in it."""
+    """Makes objects from parts, the first of which belongs to ``document``, below ``path``."""
 
     def __init__(self, document: int = 0, path: str = "", lines: FieldLines | None = None) -> None:
         self._document, self._path, self._lines = document, path, lines
@@ -110,7 +110,7 @@ class _Reader:
                 waiting.append(part)
 
     def _document_objects(self, part: Part, waiting: Sequence[Part], size: int) -> Iterator[KubernetesObject]:
-        """A document of which ``size`` items have come already, all but those that wait for it."""
+        """A document whose first ``size`` items have already been yielded, except those that wait for it."""
         if part.value is None:
             return
         document = self._object(part)

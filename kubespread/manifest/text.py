@@ -79,7 +79,7 @@ def _compare(before: tuple[int, int] | None, file: IO[bytes]) -> None:
 
 
 def _last_written(file: IO[bytes]) -> tuple[int, int] | None:
-    """The size and the time of a regular file; None for pipes, terminals and what stands in an archive."""
+    """The size and time of a regular file; None for pipes, terminals and members of archives."""
     try:
         status = os.fstat(file.fileno())
     except (OSError, AttributeError):

@@ -28,7 +28,7 @@ from kubespread.manifest.scalars import key_text, resolve_plain
 
 T = TypeVar("T")
 
-# Aliases are shared, not copied, so they cost nothing here; whoever walks the tree later pays for every visit.
+# Aliases are shared, not copied, so they cost nothing here; code that walks the tree later pays for every visit.
 MAX_ALIASED_VALUES = 1_000_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -201,7 +201,7 @@ class _Builder:
         if value is _INCOMPLETE:
             raise _at(event, f"anchor '{event.anchor}' value contains itself")
         self._aliased += size
-        # Whatever it stands in counts it as one.
+        # Any container counts it as one item.
         self._values += size - 1
         if self._aliased > MAX_ALIASED_VALUES:
             raise _at(event, f"aliases expand to more than {MAX_ALIASED_VALUES} values")

@@ -1,1 +1,1 @@
-"""Which groups of nodes may grow: from a file, or from what autoscalers are told in the cluster itself."""
+"""Which node groups may grow: read from a file, or from the autoscaler configuration in the cluster."""

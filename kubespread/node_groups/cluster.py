@@ -1,6 +1,6 @@
 """Node groups of a cluster that tells its autoscaler: Karpenter's NodePools and Cluster API's MachineDeployments.
 
-Sizes and capacity of MachineDeployments stand in annotations.
+Sizes and capacity of MachineDeployments are in annotations.
 
 Source of the rules: the clusterapi provider of cluster-autoscaler, and Cluster API's rules for labels that machines
 hand on to their nodes.
@@ -24,7 +24,7 @@ _TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENT
 
 
 def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[NodeGroup, ...]:
-    """The NodePools of Karpenter, or the MachineDeployments that cluster-autoscaler is told to scale.
+    """Karpenter's NodePools, or the MachineDeployments that cluster-autoscaler is configured to scale.
 
     Raises UsageError where there are none.
     """
@@ -80,7 +80,7 @@ _HANDED_ON = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node
 
 
 def _machine_deployment_group(machines: MachineDeployment) -> NodeGroup | None:
-    """The group that cluster-autoscaler finds; None for machines that it is not told to scale."""
+    """The group that cluster-autoscaler finds; None for machines that it is not configured to scale."""
     meta, annotations = machines.metadata, machines.metadata.annotations
     maximum, minimum = (annotations.get(key, "") for key in (GROUP_MAX_SIZE, GROUP_MIN_SIZE))
     if not maximum.isdecimal():

@@ -20,7 +20,7 @@ class Autoscaler(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes that are alike but for their zone.
+    """Nodes that are alike except for their zone.
 
     Every zone grows by itself, as one group of its own: a cluster-autoscaler that is to spread pods has one node group
     a zone.
@@ -31,7 +31,7 @@ class NodeGroup:
     """How many nodes each zone may have; None without a limit."""
     minimum: int = 0
     template: Node | str | None = None
-    """What new nodes are made of while none of the group is any good: a manifest, or the name of a node."""
+    """The template of new nodes if no node of the group can serve as one: a manifest, or the name of a node."""
     zones: tuple[str, ...] = ()
     """Empty: that of the template."""
     members: Selector | None = None
@@ -39,7 +39,7 @@ class NodeGroup:
     running: int | None = None
     """How many nodes it has, where its source says so; None: those with the labels."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Labels that its source gives every node, whatever the template has."""
+    """Labels that its source gives every node, regardless of the template."""
     taints: Sequence[Taint] | None = None
     """The same for taints; None: those of the template."""
     limits: ResourceList = field(default_factory=dict)

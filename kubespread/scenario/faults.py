@@ -28,7 +28,7 @@ class Faults:
         self.entries.append(Fault(message, path, line))
 
     def add_error(self, path: str, error: KubespreadError) -> None:
-        """The same, as somebody else found it out; what is wrong with another file stays that file's."""
+        """Add the faults of an error; those of another file keep naming that file."""
         faults = [str(error)] if not isinstance(error, ManifestError) else str(error).split("\n")
         for message in faults:
             self.add(path, message)

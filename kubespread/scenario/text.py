@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def parse_step(text: str, directory: str | None = "") -> Step:
-    """The step that ``text`` stands for; paths in it are relative to ``directory``, with None there may be none.
+    """The step written as ``text``; paths in it are relative to ``directory``, and not allowed if it is None.
 
     Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
     """
@@ -33,7 +33,7 @@ def parse_step(text: str, directory: str | None = "") -> Step:
 
 
 def step_of(verb: str, rest: str, directory: str | None = "") -> Step:
-    """The step of one of the verbs there are, with what stands behind it. Raises the same."""
+    """The step of a verb followed by its text. Raises the same."""
     text = f"{verb} {rest}".rstrip()
     if verb in VERBS:
         return Step(text, VERBS[verb].read(rest, directory))
@@ -48,7 +48,7 @@ def _readiness(text: str, verb: str, *workloads: Named) -> Step:
 
 
 def parse_then(text: str, workload: Named) -> Step:
-    """The step that ``text`` stands for: ``scale=2``, ``rollout``, ``rollout=web-v2.yaml``, ``fail=zone=a``.
+    """The step written as ``text``: ``scale=2``, ``rollout``, ``rollout=web-v2.yaml``, ``fail=zone=a``.
 
     The first blank or equals sign is between the verb and what it is about. Raises UsageError and ManifestError.
     """

@@ -55,7 +55,7 @@ def named(workload: str | Named) -> Named:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happens; whatever follows from it is over before the next one."""
+    """One thing that happens; its consequences play out before the next one."""
 
     text: str
     """As it is written, or would be on one line: ``drain zone=a --ignore-daemonsets``."""
@@ -70,7 +70,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Steps, and what holds for all of them."""
+    """Steps, and settings for all of them."""
 
     steps: tuple[Step, ...]
     name: str = ""
@@ -87,7 +87,7 @@ class Scenario:
 
 
 IN_LIST = "files"
-"""The field that a list in the place of a verb's fields is."""
+"""The field that is meant if a list stands where a verb's fields are expected."""
 READINESS: Fields = {
     "stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready"),
     "ready": Field(Holds.TEXTS, "workloads whose pods become ready again"),

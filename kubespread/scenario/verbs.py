@@ -43,7 +43,7 @@ class StepVerb(Verb, frozen=True):
 
     @classmethod
     def parsed(cls, words: Sequence[str]) -> FieldValues:
-        """The fields that ``words`` stand for. Raises UsageError."""
+        """The fields written in ``words``. Raises UsageError."""
         raise NotImplementedError
 
 
@@ -60,7 +60,7 @@ class Rollout(StepVerb, frozen=True):
     )  # fmt: skip
     workload: Named
     manifest: str | None = None
-    """The path of a file that holds the workload as it is to be."""
+    """The path of a file with the workload's new manifest."""
     settings: tuple[str, ...] = ()
     """Fields to change in it, as ``--set`` has them."""
 
@@ -135,7 +135,7 @@ class Apply(StepVerb, frozen=True):
         },
     )  # fmt: skip
     given: tuple[Any, ...]
-    """Paths of files and directories, or whatever else a workload may be given as."""
+    """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as ``--set`` has them."""
     replicas: int | None = None

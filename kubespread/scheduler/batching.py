@@ -1,5 +1,5 @@
 """OpportunisticBatching: a pod like the one before it, which no longer fits that one's node, takes the next best node
-of the cycle before instead of being scored anew.
+of the cycle before instead of being scored again.
 
 Source of the rules: kube-scheduler, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and
 schedule_one.go (sortedNodeScores). All cycles of a queue are taken to come within the half second that results live.

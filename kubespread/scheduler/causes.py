@@ -155,7 +155,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     """The first of them in the snapshot's order."""
     node: str
     pods: int
-    """How often the term is met in the domain, which is what the filter counts."""
+    """How many pods in the domain match the term, which is what the filter counts."""
     of_existing_pod: bool
     """Whether the term is that pod's own and speaks of the candidate; else it is the candidate's."""
 

@@ -74,7 +74,7 @@ class Evaluation:
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order: what the cycle as a whole hears of it."""
         self._alone = alone
-        """What each of them says by itself, and behind them those that the profile switches off."""
+        """What each plugin says on its own, followed by those that the profile switches off."""
         self._messages = prepared.framework.messages
         self._missing = prepared.framework.missing
         self._skipped_scores = {**dict.fromkeys(self._missing.unskipped, 0), **prepared.framework.skipped_scores}

@@ -117,7 +117,7 @@ class OnNodeAnswers:
         return fork
 
     def has_room(self, barred: Codes, copies: int) -> bool:
-        """Whether the nodes that nothing else bars could hold so many more copies."""
+        """Whether the nodes that nothing else rules out could hold this many more copies."""
         room, held = 0, 0
         while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
             room += more

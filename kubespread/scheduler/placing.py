@@ -58,7 +58,7 @@ class Choice:
 
 
 class _Scored:
-    """One score plugin's weighted points; they are worked out anew only when what they depend on has changed."""
+    """One score plugin's weighted points, recomputed only when what they depend on has changed."""
 
     def __init__(self, state: Fixed | Counted, weight: int, skipped: int) -> None:
         self.state, self._weight, self._skipped = state, weight, skipped
@@ -174,7 +174,7 @@ class Placing:
         return self._prepared.states
 
     def has_room(self, copies: int) -> bool:
-        """Whether the nodes could hold so many more copies if topology domains did not matter."""
+        """Whether the nodes could hold this many more copies if topology domains did not matter."""
         return self.answers.has_room(self._barred, copies)
 
     def room(self, copies: int) -> Counts:
@@ -288,7 +288,7 @@ class Placing:
     def follow(self, cluster: Cluster, moves: Moves) -> None:
         """Go on with ``cluster``, which holds the copies placed here; ``moves`` happened to its pods besides.
 
-        Nodes are as they were. What nodes hold is for whoever shares the answers to follow.
+        Nodes are unchanged. What nodes hold must be followed by whoever shares the answers.
         """
         self._prepared = copy(self._prepared)
         self._prepared.cluster = cluster

@@ -1,4 +1,4 @@
-"""Preemption as a prediction: what a profile's PostFilter plugins come to once no node is left for a pod.
+"""Preemption as a prediction: the result of a profile's PostFilter plugins once no node is left for a pod.
 
 Source of the rules: kube-scheduler, framework/runtime (RunPostFilterPlugins).
 """
@@ -46,7 +46,7 @@ def has_lower(cluster: Cluster, pod: Pod) -> bool:
 
 
 def budget_gaps(objects: ClusterObjects) -> Iterator[str]:
-    """What is not known to whoever evicts pods or preempts them, without the kind of budgets."""
+    """Gaps for evictions and preemption where budgets were not listed."""
     return objects.gap(PodDisruptionBudget, "evictions and preemption are predicted as if there were no budgets")
 
 
@@ -63,7 +63,7 @@ class PostFilterPlugin(Plugin):
 
 @dataclass(frozen=True, slots=True)
 class PostFilters:
-    """The PostFilter plugins of a profile in its order, and how its release words what they come to."""
+    """The PostFilter plugins of a profile in order, and how its release words their results."""
 
     plugins: Sequence[PostFilterPlugin] = ()
     ends_twice: bool = False

@@ -32,7 +32,7 @@ class SearchRules:
     """When a profile has found enough nodes."""
 
     percentage: int = 0
-    """percentageOfNodesToScore; 0 goes by the size of the cluster."""
+    """percentageOfNodesToScore; 0 derives it from the size of the cluster."""
     takes_first: bool = False
     """A profile that scores nothing, without extenders, takes the first node that fits."""
 
@@ -43,7 +43,7 @@ class SearchRules:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The nodes that fit, as far as they were looked for."""
+    """The feasible nodes that a search found before it ended."""
 
     feasible: Mask
     first: int = 0
@@ -59,7 +59,7 @@ class Search:
 
     def __init__(self, start: int = 0, *, samples: bool = True) -> None:
         """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started. Without ``samples`` all nodes
-        are looked at, but for a profile that takes the first.
+        are looked at, except for a profile that takes the first.
         """
         self._start, self._samples = start, samples
 
@@ -68,7 +68,7 @@ class Search:
         return self._samples or rules.takes_first
 
     def move_on(self, looked_at: int, nodes: int) -> None:
-        """A cycle looked at so many of ``nodes``."""
+        """Note how many of ``nodes`` a cycle looked at."""
         self._start = (self._start + looked_at) % nodes
 
     def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:

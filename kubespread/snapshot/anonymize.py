@@ -62,7 +62,7 @@ _KEPT_FIELDS = frozenset(
         "request", "constraints", "expression", "allocation_mode", "resource",
     }
 )  # fmt: skip
-# CSI drivers and device classes are products, and other names are made of theirs, as of those of requests.
+# CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
 _KEPT_NAMES = (PodOS, CSINodeDriver, DeviceRequest, DeviceSubRequest)
 _KEPT_WORDS = frozenset(
     {
@@ -77,7 +77,7 @@ _BETWEEN_ZONES = "__"
 
 
 def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
-    """The same cluster under pseudonyms, and which pseudonym stands for what it was."""
+    """The same cluster under pseudonyms, and the original text by pseudonym."""
     texts: set[str] = set()
 
     def collect(text: str) -> str:
@@ -124,7 +124,7 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str]]:
-    """The ordinals that claims' names end in, by namespace and what stands before: some outlive their pods."""
+    """The ordinals at the end of claim names, by namespace and the name before them: some claims outlive their pods."""
     ordinals: dict[tuple[str, str], list[str]] = {}
     used = (
         (pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
@@ -253,7 +253,7 @@ _WORD = re.compile(r"\w+")
 
 
 def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
-    """Every word that stands in some selector of a class, a claim or a template."""
+    """Every word in a selector of a class, a claim or a template."""
     return frozenset(
         word
         for selector in _selectors(objects)

@@ -1,4 +1,4 @@
-"""What a cluster in a file has by name, for whoever types a name: read without the objects, and remembered."""
+"""The names in a cluster's file, for completing typed names: read without decoding objects, and cached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import msgspec
 from kubespread.snapshot.cache import cache_folder, recalled, remember
 
 _FORM = 2
-"""Counts the forms that what is remembered has had: that of another release is read anew."""
+"""The version of the cache's format; a cache of another version is rebuilt."""
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""
 _KEPT_FILES = 32

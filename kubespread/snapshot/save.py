@@ -60,7 +60,7 @@ def check_folder(path: str) -> None:
 
 
 def save_map(names: Mapping[str, str], path: str) -> None:
-    """Write which pseudonym stands for what as one JSON object, for the owner's eyes only. Raises UsageError."""
+    """Write the original text by pseudonym as one JSON object, readable by the owner only. Raises UsageError."""
     try:
         with replacing(Path(path), _OWNER_ONLY) as file:
             file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")

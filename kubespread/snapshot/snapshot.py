@@ -52,7 +52,7 @@ _DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KEPT}
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
-    """Where a snapshot comes from, as far as that is known; it is written into saved snapshots."""
+    """What is known of where a snapshot comes from; it is written into saved snapshots."""
 
     source: str = ""
     server: str = ""
@@ -66,9 +66,9 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     namespace: str = ""
     """The one a manifest goes to that names none."""
     listed: tuple[str, ...] = ()
-    """The kinds that were read, though there may be none of them."""
+    """The kinds that were read, including those without objects."""
     notes: tuple[str, ...] = ()
-    """What to say of it whatever is asked."""
+    """Notes for every answer."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
@@ -139,7 +139,7 @@ class Snapshot:
 
 
 class TypedReader:
-    """Turns what a text holds into typed objects, those of one reader sharing what they have in common."""
+    """Decodes text into typed objects; objects from one reader share equal parts."""
 
     def __init__(self) -> None:
         self._sharing = PodSharing()
@@ -185,7 +185,7 @@ class TypedReader:
 
 
 class _Few:
-    """The first of what may be very many faults, and how many more there were."""
+    """The first of possibly very many faults, and the number of further ones."""
 
     def __init__(self, more: str) -> None:
         self._first: list[str] = []
@@ -203,7 +203,7 @@ class _Few:
 
 
 class SnapshotBuilder:
-    """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
+    """Collects objects from any number of sources; of an object that comes twice the newest version counts."""
 
     def __init__(self) -> None:
         self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KEPT}
@@ -259,11 +259,11 @@ class SnapshotBuilder:
                 self._note_again(obj, stored, key)
 
     def begin_source(self) -> None:
-        """What is added from now on may be meant to replace what was before."""
+        """Objects added from now on may be meant to replace earlier ones."""
         self._of_earlier_sources = {(cls, key) for cls, objects in self._objects.items() for key in objects}
 
     def _note_again(self, obj: ApiObject, stored: ApiObject, key: tuple[str, str]) -> None:
-        """An object that took the place of another: its version may say why."""
+        """Note an object that replaced another, unless its version explains that."""
         is_of_earlier_source = (type(obj), key) in self._of_earlier_sources
         self._of_earlier_sources.discard((type(obj), key))
         is_older = not _is_newer(stored.metadata.resource_version, obj.metadata.resource_version)

@@ -38,7 +38,7 @@ def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], st
 
 
 def headline(question: str, report: Sourced, look: Look, beside: str = "") -> Iterator[Line]:
-    """What was asked, and ``said`` of it, of which cluster, and which release answers; nothing without headers."""
+    """The question, a text ``beside`` it, the cluster and the release that answers; nothing without headers."""
     if look.headers:
         source = source_line(report.cluster, report.kube_version, report.manner)
         yield from flowed([[cell(question, HEAD), cell(beside)], source], look, indent="")
@@ -50,7 +50,7 @@ def room_beside(columns: Iterable[Column], look: Look) -> int:
 
 
 def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
-    """That so many rows more are not shown, and what is ``said`` of them; nothing where all are shown."""
+    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
     if number:
         yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{note} (-v shows all)", DIM)]
 

@@ -40,7 +40,7 @@ class Kustomization:
         raise UsageError("-k needs kustomize or kubectl on the PATH")
 
     def paths(self) -> Iterator[Path]:
-        """What it is built of, as far as the texts of its own files tell: paths in it, and in what these lead to."""
+        """The paths that its own files name, followed through other kustomizations."""
         waiting, seen = [Path(self.directory)], set[str]()
         while waiting:
             directory = waiting.pop()

@@ -1,4 +1,4 @@
-"""What is said where a question is about a namespace, or workloads, that the cluster does not have."""
+"""Errors for a namespace, or workloads, that the cluster does not have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALWAYS_THERE = "default"
 def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> UsageError:
     """The error where ``namespace``, None for all, holds no workload with the ``labels`` asked for.
 
-    A namespace that is known not to be there is told in the API server's words.
+    A namespace that is known to be missing is reported in the API server's words.
     """
     subject = f"no workloads{f' with the labels {labels}' if labels else ''} in"
     if namespace is None:

@@ -13,7 +13,7 @@ from kubespread.kube.selector import Selector
 from kubespread.snapshot.snapshot import Snapshot
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
-# Whether a Job or a pod by itself is still to run is not known; a CronJob's pods are those of its Jobs.
+# Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
 _LASTING = tuple(
     POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
 )

@@ -155,7 +155,7 @@ def check_choosing(pods: Sequence[PodGiven], choosing: Choosing) -> None:
 
 
 def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> Iterator[tuple[str, Path | Reference]]:
-    """What there is no second one of, files and workloads of the cluster, and what it is called."""
+    """What can be named only once (files and workloads of the cluster), and what to call it."""
     if isinstance(named, Reference):
         yield _label(named), named
     elif isinstance(pod, Kustomization):
@@ -204,7 +204,7 @@ def _built(pod: Manifest | Kustomization, template_path: str) -> Manifest:
 
 
 def _named(path: str) -> Reference | None:
-    """What KIND/NAME stands for; a file of that name comes first."""
+    """What KIND/NAME refers to; a file of that name takes precedence."""
     return None if Path(path).exists() else reference(path)
 
 
@@ -239,7 +239,7 @@ def _drop_those_without_workload(read: Sources) -> None:
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
         read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
-        # Those that stay say what they hold and nobody knows with the pod that is made of them.
+        # The others report what they hold that is not known together with the pod made from them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
     elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):

@@ -1,1 +1,1 @@
-"""What a manifest holds, and the pod that comes of it."""
+"""What a manifest holds, and the pod it yields."""

@@ -22,12 +22,12 @@ from kubespread.manifest.stream import objects_in, read_objects
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes
 
 OBJECT_NAME = "<object>"
-"""In the place of a file's name, for an object at hand."""
+"""Stands in for a file's name where the object was passed as a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An object and the file it stands in, so that what is wrong with it can be said by line."""
+    """An object and its file, so that faults can be reported by line."""
 
     file: str
     item: KubernetesObject
@@ -91,7 +91,7 @@ class Manifest:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Objects of which it is not known whether they come to pods: custom ones that are not read."""
+        """Custom objects that are not read, so whether they create pods is not known."""
         custom = (
             item
             for item in self._others
@@ -196,6 +196,6 @@ def _label(item: KubernetesObject, namespace: str) -> str:
 
 
 def _labels_on(item: KubernetesObject) -> dict[str, str]:
-    """Its labels as far as they are text; others are refused when it is decoded."""
+    """Its labels that are text; others are refused when it is decoded."""
     labels = field_at(item.data, "metadata.labels")
     return {key: value for key, value in labels.items() if isinstance(value, str)} if isinstance(labels, dict) else {}

@@ -58,7 +58,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
         return _decoded_candidate(place, row, plain, surroundings)
     faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
     faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
-    # What follows from a value that is missing now is no fault of its own.
+    # Faults that only follow from a value removed here are not reported again.
     blamed = [
         item.field(path) for path in (*(error.path for error in undecodable), *(field.meant for field in unknown))
     ]

@@ -69,7 +69,7 @@ def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[To
 
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether whatever ``narrow`` tolerates, ``wide`` does too, as far as Kubernetes looks."""
+    """Whether ``wide`` tolerates everything that ``narrow`` does, by Kubernetes' own approximate check."""
     if wide == narrow:
         return True
     if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):

@@ -1,4 +1,4 @@
-"""What becomes of a pod that is sent to the API server, in the order in which it does it."""
+"""What the API server does to a pod that is sent to it, in its order."""
 
 from __future__ import annotations
 

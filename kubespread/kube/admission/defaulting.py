@@ -70,7 +70,7 @@ _GRACE_PERIOD = 30
 
 
 def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
-    """API defaulting of a Pod, as far as anybody reads the result. Applying it again changes nothing.
+    """API defaulting of a Pod, limited to fields that are read. Applying it again changes nothing.
 
     Without ``pod_level`` what the pod asks for as a whole is left for later.
     """

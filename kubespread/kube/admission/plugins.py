@@ -37,7 +37,7 @@ class AdmissionPlugins:
     extended_resource_toleration: bool = False
     """Off unless it is switched on, as GKE does."""
     resource_quota: bool = True
-    """False where whoever asks counts the pods himself."""
+    """False if the caller counts the pods."""
 
 
 class ForbiddenError(Exception):
@@ -205,7 +205,7 @@ _CONSEQUENCES: dict[type[ApiObject], str] = {
     PriorityClass: "none is the default",
     ResourceQuota: "quotas are taken not to be exhausted",
 }
-"""Of the kinds that pods need whatever they are like."""
+"""What is missed without each kind that every pod depends on."""
 
 
 def gaps(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:

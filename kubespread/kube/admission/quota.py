@@ -40,7 +40,7 @@ class Allowance:
 
 
 def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
-    """How many pods like ``pod`` the quotas of its namespace allow, besides what they count as used already."""
+    """How many more pods like ``pod`` the quotas of its namespace allow."""
     concerned = _concerned(pod, quotas)
     for quota, counted in concerned:
         if fault := _fault(pod, quota, counted):
@@ -118,7 +118,7 @@ class Ledger:
         return replace(quota, status=replace(quota.status, used=texts))
 
     def refusal(self, pod: Pod) -> str:
-        """What is said to one more pod like ``pod``; empty where all quotas allow it."""
+        """Why one more pod like ``pod`` is refused; empty if all quotas allow it."""
         charge = self._charge(pod)
         return charge.fault or next(
             (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
@@ -170,7 +170,7 @@ class _Charge:
     places: tuple[int, ...] = ()
     """Those that count it, by their place."""
     fault: str = ""
-    """Why one of them cannot even be asked."""
+    """Why one of them cannot be evaluated at all."""
 
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
@@ -281,7 +281,7 @@ def _names(requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> 
 
 
 def _fault(pod: Pod, quota: ResourceQuota, counted: Sequence[str]) -> str | None:
-    """Why the quota cannot even be asked."""
+    """Why the quota cannot be evaluated at all."""
     name = quota.metadata.name
     missing: dict[str, set[str]] = {}
     for container in () if _has_pod_level_resources(pod) else (*pod.spec.containers, *pod.spec.init_containers):

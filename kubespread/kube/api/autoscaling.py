@@ -1,4 +1,4 @@
-"""What autoscalers are told: of nodes in NodePools and MachineDeployments, of pods in HorizontalPodAutoscalers."""
+"""Objects that configure autoscalers: NodePools and MachineDeployments for nodes, HorizontalPodAutoscalers for pods."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MachineDeploymentSpec(KubeObject):
 
 
 class MachineDeployment(ApiObject):
-    """cluster.x-k8s.io. How large its nodes are, and how many there may be, is told by annotations."""
+    """cluster.x-k8s.io. Annotations give the size of its nodes and how many there may be."""
 
     spec: MachineDeploymentSpec = field(default_factory=MachineDeploymentSpec)
 

@@ -16,11 +16,11 @@ class ClusterObjects:
     """The objects of one cluster by type, those of a type in the order they were listed."""
 
     by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = field(default_factory=dict)
-    """Without the types of which there are none."""
+    """Only types that have objects."""
     listed: frozenset[str] = frozenset()
-    """The kinds of which all objects are here, though there may be none."""
+    """The kinds that are here completely, even if there are no objects."""
     partly_known: frozenset[str] = frozenset()
-    """The kinds of which only some are here, those that came with the question; the cluster's own were not read."""
+    """The kinds of which only those objects are here that came with the question; the cluster's own were not read."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """The kinds that were asked for and not given, and what was said instead."""
 
@@ -34,7 +34,7 @@ class ClusterObjects:
         return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)
 
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
-        """The same, ``objects`` being all of their type."""
+        """A copy in which ``objects`` are all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
         return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 

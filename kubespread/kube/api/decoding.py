@@ -221,7 +221,7 @@ _TIMES = frozenset({"creation_timestamp", "deletion_timestamp", "start_time", "l
 
 
 def check(obj: KubeObject, path: str = "") -> None:
-    """Raises DecodingError for the first amount, selector or moment in ``found`` that cannot be parsed.
+    """Raises DecodingError for the first amount, selector or moment in ``obj`` that cannot be parsed.
 
     Selectors in the specs of pods are left to the scheduler's plugins, which answer a bad one as kube-scheduler does.
     """

@@ -22,7 +22,7 @@ class TemplateAt:
     counts: tuple[str, ...] = ("spec.replicas",)
     """Fields whose product is the number of pods; one that is absent counts as 1."""
     within: str = ""
-    """A list or a map of parts, at each of which ``path`` and ``counts`` begin; a part is called by its name or key."""
+    """A list or map of parts, named by name or key; ``path`` and ``counts`` start at each part."""
     part: str = ""
     """What the pods are called beside the object's name, where there are several kinds of them."""
     otherwise: str = ""

@@ -74,7 +74,7 @@ class Kind:
     template_attribute: str = ""
     """The same in the attributes of ``cls``, where those are called otherwise."""
     other_versions: tuple[str, ...] = ()
-    """The apiVersions of namesakes of which the same is read."""
+    """The apiVersions of namesakes that are read the same way."""
     is_kept: bool = True
     """Whether a snapshot holds objects of it."""
     is_listed: bool = True

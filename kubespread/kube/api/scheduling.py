@@ -30,7 +30,7 @@ class PodGroupSpec(KubeObject):
 
 
 class PodGroup(ApiObject):
-    """Also its namesakes of the coscheduling plugin and of Volcano, of which only that there is one is read."""
+    """Also its namesakes from the coscheduling plugin and Volcano, of which only the existence is read."""
 
     spec: PodGroupSpec = field(default_factory=PodGroupSpec)
 

@@ -31,13 +31,13 @@ def did_you_mean(text: str) -> str:
 
 
 def near_miss(name: str, names: Iterable[str]) -> str:
-    """The known name that ``name`` was probably to be; empty where none is near."""
+    """The name that ``name`` was probably meant to be; empty if none is close."""
     lower = {other.lower(): other for other in names}
     return next((lower[other] for other in get_close_matches(name.lower(), lower, n=1, cutoff=0.75)), "")
 
 
 def alternatives(text: str, candidates: Iterable[str]) -> str:
-    """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
+    """What ``text`` was probably meant to be, or else the candidates if there are few; appended to a message."""
     names = sorted(set(candidates))
     # Screens leave out the domain that the names of all nodes end with, and people what controllers add to a name.
     if near := next((name for name in names if name.startswith((f"{text}.", f"{text}-"))), ""):

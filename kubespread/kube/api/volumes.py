@@ -1,4 +1,4 @@
-"""A pod's volumes, as far as the volume plugins and the API server's validation read them."""
+"""Those fields of a pod's volumes that the volume plugins and the API server's validation read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that embed a pod template, as far as making a pod of them reads them."""
+"""Objects that embed a pod template, with the fields needed to make a pod from them."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _question(
     return Question(
         pod=pod,
         profile=profile,
-        replicas=growth.wanted,
+        replicas=growth.further,
         names=iter(change.names) if change.played is not None else replica_names(pod, present),
         played=change.played,
         creatable=growth.created.copies,

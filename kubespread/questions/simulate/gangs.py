@@ -85,7 +85,7 @@ def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: 
             f"{whose} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
             "--from-scratch places it anew"
         )
-    is_only_one = growth.wanted is not None and growth.wanted + running == asked.size
+    is_only_one = growth.further is not None and growth.further + running == asked.size
     if not is_only_one and running % asked.size:
         raise UsageError(
             f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {asked.size}; "

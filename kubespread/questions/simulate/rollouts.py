@@ -105,7 +105,7 @@ def _rolled_out(
 ) -> ControlledChange:
     assert candidate.workload is not None
     before, begun = world.cluster, world.fork()
-    workload = AppliedWorkload(candidate.pod, candidate.workload, candidate.object, growth.wanted)
+    workload = AppliedWorkload(candidate.pod, candidate.workload, candidate.object, growth.further)
     report, *others = (apply_workload(dealt, workload) for dealt in _deals(world, begun, deals))
     assert report is not None
     report = report.dealt([other for other in others if other is not None]) if others else report
@@ -117,7 +117,7 @@ def _rolled_out(
     plugins = framework(profile)
     evaluation = evaluate(plugins, world.cluster, candidate.pod)
     outcome = Outcome(
-        growth.wanted,
+        growth.further,
         [choice for _, choice in new],
         # Default constraints take their selectors from the new ReplicaSet, too.
         before=domain_counts(plugins.prepare(before.with_objects(world.cluster.objects), candidate.pod).states),

@@ -1,4 +1,4 @@
-"""What can happen to a cluster: pods come and go, nodes come, go or become other than they were, claims are bound."""
+"""What can happen to a cluster: pods come and go, nodes come, go or change, claims are bound."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class StorageChange:
-    """Claims and volumes that are new or other than they were, and what drivers report then."""
+    """Claims and volumes that are new or have changed, and what drivers report then."""
 
     claims: Sequence[PersistentVolumeClaim] = ()
     volumes: Sequence[PersistentVolume] = ()
@@ -66,7 +66,7 @@ class Change:
     gone: Sequence[tuple[Pod, int]] = ()
     """Pods that leave, each with the node it is on. They are the very objects that the cluster holds."""
     replaced: Mapping[int, Node] = field(default_factory=dict)
-    """Nodes that are other than they were: cordoned, tainted, relabeled, resized. Their names stay."""
+    """Nodes that have changed: cordoned, tainted, relabeled, resized. Their names stay."""
     added: Sequence[Node] = ()
     removed: frozenset[int] = frozenset()
     """Nodes that are gone, and their pods with them."""

@@ -31,7 +31,7 @@ class Use(NamedTuple):
 
 @dataclass(eq=False, frozen=True)
 class Happening:
-    """Some uses, and the nodes there were; ``memo`` keeps what was worked out about these nodes."""
+    """Uses of claims, and the nodes then; ``memo`` caches what was worked out about these nodes."""
 
     uses: Sequence[Use]
     nodes: Nodes
@@ -49,7 +49,7 @@ class ClaimUsers:
         self.happening = happening
         self._start: ClaimUsers = self if before is None or before.objects is not objects else before._start
         self._remembered: OrderedDict[tuple[ClaimUsers, Hashable], object]
-        """What was worked out for the last few that somebody asked about."""
+        """Results for the few most recently asked about."""
         self._remembered = OrderedDict() if before is None else before._remembered
 
     @property

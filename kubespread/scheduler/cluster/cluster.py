@@ -39,7 +39,7 @@ class Cluster:
         self.kinds = kinds
         self.running = running
         self.memo: dict[Hashable, object] = {}
-        """What was worked out from nodes and objects alone, for every cluster that has the same."""
+        """Cached results that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
         """What answers about it took for granted where the source does not say: one list for this cluster and all that
         come of it by changes, so that nobody who asks has to pass it on.
@@ -69,7 +69,7 @@ class Cluster:
                 running.append((pod, node))
             elif not pod.spec.node_name and pod.status.nominated_node_name in columns.index:
                 waiting.append(pod)
-        _ = columns.allocatable  # Read now, so that an amount nobody can read is said whatever is asked.
+        _ = columns.allocatable  # Read now, so that an amount that cannot be parsed is reported for every question.
         objects, kinds = objects or ClusterObjects(), KindTable()
         nobody = RunningPods.none(kinds, len(columns))
         cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody.plus(running))
@@ -84,7 +84,7 @@ class Cluster:
         return len(self.nodes)
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Something is taken for granted from now on."""
+        """Note an assumption."""
         self.assumed.update(dict.fromkeys(assumptions))
 
     def after(self, change: Change) -> Cluster:
@@ -271,7 +271,7 @@ def per_driver(used: Mapping[str, str], attached: Mapping[str, str]) -> Counter[
 def _counted(
     cluster: Cluster, before: Mapping[str, Counts], users: Mapping[int, Mapping[Attached, int]]
 ) -> dict[str, Counts]:
-    """``before`` with some nodes counted anew; only their columns are copied."""
+    """``before`` with some nodes counted again; only their columns are copied."""
     counts, fresh = dict(before), set[str]()
     for node, used in users.items():
         now = per_driver(in_use(used), cluster.volume_attachments.get(node, {}))
@@ -288,7 +288,7 @@ def _counted(
 
 
 def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_Move]:
-    """Of pods with attachable volumes: who left, who uses a claim that is other than it was, and who came."""
+    """Pods with attachable volumes: those that left, those whose claim has changed, and those that came."""
     for pod, node in change.gone:
         if volumes := tuple(storage.attached(pod)):
             yield node, volumes, -1

@@ -64,7 +64,7 @@ class Holdings:
         return self._of(self.cluster.running.taken.requested, name) + np.int64(wrapped(more))
 
     def non_zero_requested(self, name: str) -> Counts:
-        """What scoring takes to be used: with the stand-ins for cpu and memory, as requested for everything else."""
+        """What scoring counts as used: defaults where cpu or memory is not requested, everything else as requested."""
         if name not in STAND_INS:
             return self.requested(name)
         more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
@@ -97,8 +97,8 @@ class Holdings:
                 users[volume] += by
         return in_use(users)
 
-    def places_of(self, held: Container[int]) -> Iterator[tuple[int, int]]:
-        """Each of these nodes that is ``there``: its place here and its position in the cluster."""
+    def places_of(self, among: Container[int]) -> Iterator[tuple[int, int]]:
+        """Each of these nodes that is among ``among``: its place here and its position in the cluster."""
         if self.nodes is None:
-            return ((node, node) for node in range(len(self.cluster)) if node in held)
-        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in held)
+            return ((node, node) for node in range(len(self.cluster)) if node in among)
+        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in among)

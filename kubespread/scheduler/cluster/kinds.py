@@ -120,7 +120,7 @@ _MAX_MEMOS = 4096
 
 
 class KindTable:
-    """The kinds of one cluster and of all that come of it by changes. It only ever grows."""
+    """The kinds of one cluster and of all clusters derived from it by changes. It only grows."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -154,7 +154,7 @@ class KindTable:
         return number
 
     def memo_of(self, pod: Pod) -> dict[Hashable, Any]:
-        """A place for what was worked out from ``pod`` alone: whoever asks about the same object again finds it."""
+        """A cache for results that depend on ``pod`` alone, found again for the same object."""
         memo = self._memos.get(id(pod))
         if memo is None or memo[0] is not pod:
             if len(self._memos) >= _MAX_MEMOS:
@@ -198,7 +198,7 @@ class KindTable:
         return self._kinds
 
     def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
-        """A parsed part of a pod, made once for all kinds that share what it is made of."""
+        """A parsed part of a pod, made once for all kinds with the same source text."""
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()
@@ -207,7 +207,7 @@ class KindTable:
 
 
 def _identity(pod: Pod) -> Hashable:
-    """What tells a pod's kind; kinds keep a pod of theirs, so no identity is used twice."""
+    """What distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
     meta, spec = pod.metadata, pod.spec
     named = meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else ""
     return (
@@ -226,7 +226,7 @@ def _claims(pod: Pod) -> Hashable:
 
 
 def _granted(status: PodStatus) -> bytes | None:
-    """What a resize in place granted, by its text: each pod has a status of its own."""
+    """What an in-place resize granted, by text, as each pod has its own status object."""
     containers = [
         container
         for container in (*status.container_statuses, *status.init_container_statuses)

@@ -54,7 +54,7 @@ class LabelColumn:
 
     @cached_property
     def absent_as_empty(self) -> Codes:
-        """The codes with the value ``""`` for nodes without the label, one of its own where no node has that value."""
+        """The codes with the value ``""`` for nodes without the label, a new code if no node has that value."""
         empty = self.index.get("", len(self.values))
         return np.where(self.absent, np.int32(empty), self.codes)
 

@@ -104,7 +104,7 @@ class _Capacity:
     def followed_by(self, others: _Capacity) -> _Capacity:
         """The capacity of these nodes and of ``others`` behind them; what is known of these is not read again."""
         both = _Capacity([*self._nodes, *others._nodes])
-        # Only what was worked out: nobody is to hold on to a long line of clusters.
+        # Only the results, so that no long chain of clusters is kept alive.
         if "allocatable" in self.__dict__:
             first, second = self.allocatable, others.allocatable
             nothing = np.zeros(len(self._nodes), np.int64), np.zeros(len(others._nodes), np.int64)

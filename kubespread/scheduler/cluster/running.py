@@ -237,7 +237,7 @@ class RunningPods:
 
 
 def _without(nodes: Codes, leaving: Codes) -> Codes:
-    """``there`` without one occurrence for each of ``leaving``, all of which are in it."""
+    """``nodes`` without one occurrence for each of ``leaving``, all of which are in it."""
     if len(leaving) == 1:
         return np.delete(nodes, np.flatnonzero(nodes == leaving[0])[0])
     order, sought = np.argsort(nodes, kind="stable"), np.sort(leaving)

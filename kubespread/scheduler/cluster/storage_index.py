@@ -210,7 +210,7 @@ class StorageIndex:
         )
 
     def volumes_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
-        """The volumes that a claim could take as far as their class and their claimRef go, by name."""
+        """The volumes whose class and claimRef allow a claim to take them, by name."""
         reserved, free = (self._for_claims.get(claimant, {}) for claimant in (key_of(claim), storage_class_name(claim)))
         return [volume for _, volume in sorted({**reserved, **free}.items())]
 

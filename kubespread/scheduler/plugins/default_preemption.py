@@ -45,7 +45,7 @@ class DefaultPreemptionArgs(Args):
     min_candidate_nodes_absolute: Int32 = 100
 
     def enough_of(self, nodes: int) -> int:
-        """How many candidates are enough among so many nodes."""
+        """How many candidates are enough among this many nodes."""
         return min(max(nodes * self.min_candidate_nodes_percentage // 100, self.min_candidate_nodes_absolute), nodes)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -122,7 +122,7 @@ class _Search:
         self._budgets = list(_selecting(budgets, honors_empty=self._honors_empty))
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
-        # A plugin that skipped this pod stays skipped, whatever a dry run puts on the node.
+        # A plugin that skipped this pod stays skipped, no matter what a dry run puts on the node.
         self._filters = tuple(evaluation.verdicts)
         self._cluster = evaluation.cluster
         self._failures: dict[int, tuple[str, ...]] = {}

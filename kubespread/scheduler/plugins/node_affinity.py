@@ -66,7 +66,7 @@ class NodeAffinity(Plugin):
 
     added: kube.NodeAffinity | None = None
     one_conflict_rejects: bool = False
-    """Up to 1.26 a single term with contradictory names rejects the pod, whatever the others say."""
+    """Up to 1.26 a single term with contradictory names rejects the pod, regardless of the other terms."""
     narrows: bool = True
     """Since 1.24 names in the required terms leave the other nodes out beforehand."""
 

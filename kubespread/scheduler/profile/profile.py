@@ -106,7 +106,7 @@ class PointConfiguration:
 
 
 Points = Mapping[str, frozenset[str]]
-"""By the name of a plugin, the extension points it extends in the release at hand."""
+"""By plugin name, the extension points it has in this release."""
 
 
 def _points(plugins: Specifications, version: KubeVersion) -> Points:

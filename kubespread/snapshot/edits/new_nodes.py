@@ -144,7 +144,7 @@ class AddNode(Edit, frozen=True):
 
 
 def _pairs(fields: FieldValues) -> Iterable[tuple[str, str]]:
-    """The labels; a text may have a key twice, of which nothing is to be lost before it is looked at."""
+    """The labels. A text may have a key twice, so they stay pairs until they are checked."""
     labels: Mapping[str, str] | Iterable[tuple[str, str]] = fields.get("labels", ())
     return labels.items() if isinstance(labels, Mapping) else labels
 
@@ -183,7 +183,7 @@ def as_new_node(template: Node, labels: Mapping[str, str]) -> Node:
 
 
 def named(node: Node, name: str) -> Node:
-    """``node`` under a name of its own, and labeled with it."""
+    """``node`` renamed, with its hostname label to match."""
     meta = node.metadata
     return replace(node, metadata=replace(meta, name=name, labels={**meta.labels, HOSTNAME: name}))
 
@@ -227,11 +227,11 @@ def _label_notes(added: Node, nodes: Sequence[Node]) -> Iterator[str]:
 
 
 _OF_A_ZONE = (REGION, BETA_REGION, "topology.k8s.aws/zone-id")
-"""What else is the same wherever the zone is, under values of its own."""
+"""Further labels whose value is the same on all nodes of the zone."""
 
 
 def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
-    """What else a copy of ``template`` has where its ``labels`` are set to others, as far as ``nodes`` tell."""
+    """Further labels that a copy of ``template`` gets once ``labels`` are changed, as seen on ``nodes``."""
     own, along = template.metadata.labels, dict[str, str]()
     for key, value in labels.items():
         before = own.get(key)

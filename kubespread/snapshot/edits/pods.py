@@ -1,4 +1,4 @@
-"""Pods that are deleted or evicted, and how many a workload is to have."""
+"""Edits that delete or evict pods, or scale a workload."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 
 
 def parse(text: str, directory: str | None = "") -> Edit:
-    """The edit that ``text`` stands for; the file of a template is read, its path is relative to ``directory``.
+    """The edit written as ``text``; a template's file is read, its path relative to ``directory``.
 
     With None for the directory no file is. Raises UsageError, and ManifestError for a template that the API server
     would refuse.

@@ -58,7 +58,7 @@ def _node(file: str, item: KubernetesObject) -> Node:
 def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
     """The Node that ``data``, standing at ``path``, is, defaulted, and its faults, each with where it stands.
 
-    It is called ``name`` where it has none of its own. Raises DecodingError.
+    It is called ``name`` if it has no name. Raises DecodingError.
     """
     # Decoding alone does not look at amounts.
     node = decode(normalized(data, Node, path), Node, path)

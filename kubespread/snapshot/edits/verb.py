@@ -63,11 +63,11 @@ class Form:
     text: str
     """What follows it."""
     usage: str = ""
-    """The same where a text is refused, if more is to be said there."""
+    """The form as errors show it, if they show more."""
     name: str = ""
     """What a scenario calls it, where that is another word."""
     fields: Fields = field(default_factory=dict)
-    """Without any, a scenario has it as text only."""
+    """Empty: in a scenario the verb can only be written as text."""
     metavar: str = ""
     """What follows ``--VERB`` on the command line."""
     option: str = ""
@@ -112,7 +112,7 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
-        """What stands behind the verb; paths are relative to ``directory``, with None there may be none.
+        """The verb with these fields; paths are relative to ``directory``, and not allowed if it is None.
 
         Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
         """
@@ -156,7 +156,7 @@ class Edit(Verb, frozen=True):
 
     @classmethod
     def parsed(cls, text: str) -> FieldValues | None:
-        """The fields that ``text`` stands for, None where it has another form. Raises UsageError."""
+        """The fields written in ``text``; None if it has another form. Raises UsageError."""
         return {next(iter(cls.form.fields)): text}
 
     @classmethod
@@ -164,7 +164,7 @@ class Edit(Verb, frozen=True):
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        """What it does to ``nodes`` by itself: of a drain its cordon.
+        """What it does to ``nodes`` themselves: for a drain, the cordon.
 
         Raises UsageError for nodes, taints or labels that are not there.
         """

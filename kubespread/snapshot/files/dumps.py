@@ -45,7 +45,7 @@ LAYOUTS = (
 
 @dataclass
 class Recognized:
-    """What the paths of one source have told so far."""
+    """What the paths of one source have revealed so far."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)
     not_collected: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Clusters from files, directories and archives, whoever wrote them."""
+"""Clusters from files, directories and archives of any origin."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Api:
     def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
         seconds = None if deadline is None else deadline - monotonic()
         try:
-            # A timeout of the socket starts anew with every byte, and there is none while a host's name is looked up.
+            # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
             return within(seconds, lambda: self._receive(target, seconds, deadline))
         except Exception as error:  # which kinds there are only the transport knows; what it does not, is raised on
             translated = self.transport.translate(error)

@@ -38,7 +38,7 @@ _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}\.\d{1,4}(?!\d).{0,60}")
 _MAJOR_MINOR = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}")
 _LONGEST_WAIT = 1e8
-"""Seconds: three years, which a socket can still be told to wait."""
+"""Seconds: three years, which a socket still accepts as a timeout."""
 
 
 class Progress(Protocol):
@@ -103,7 +103,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
 
 
 def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:
-    """The list; why there is none when it may not be read, empty when nothing is missing without it."""
+    """The list, or why it may not be read; empty if nothing is missing without it."""
     try:
         return list_all(api, resource, chunk_size, on_objects)
     except ApiError as error:
@@ -122,7 +122,7 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
 
 
 def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]]:
-    """The optional kinds that are there to be listed, and those of which there are known to be no objects."""
+    """The optional kinds that can be listed, and those that are known to have no objects."""
     api_versions = _scheduling_versions(api)
     if api_versions is None:
         for row in OPTIONAL:

@@ -118,7 +118,7 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     ended: SimpleQueue[None] = SimpleQueue()
     try:
         with _interrupted_afterwards():
-            # A session of its own: what it has started can be ended with it.
+            # A new session, so that the processes it starts can be ended with it.
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -152,8 +152,8 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
 
 @contextmanager
 def _interrupted_afterwards() -> Iterator[None]:
-    """Signals that would raise an exception do so at the end: one in the middle of a start leaves a process that nobody
-    knows of.
+    """Delay signals that would raise an exception to the end: raised during a start they would leave an unknown process
+    behind.
     """
     kept = {}
     came: list[tuple[int, FrameType | None]] = []
@@ -174,7 +174,7 @@ def _interrupted_afterwards() -> Iterator[None]:
 def _drain(
     pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], None], *, until_full: bool
 ) -> threading.Thread:
-    """Read a pipe in a thread of its own, and keep no more than ``limit`` bytes of it."""
+    """Read a pipe in a separate thread and keep at most ``limit`` bytes."""
 
     def work() -> None:
         with pipe:

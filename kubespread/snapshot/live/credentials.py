@@ -124,5 +124,5 @@ def impersonation(access: Access, target: Target | None) -> tuple[str, tuple[str
 
 
 def _header(text: str) -> str:
-    """As kubectl sends it: UTF-8, each byte of which Python's HTTP client takes for one Latin-1 character."""
+    """As kubectl sends it: UTF-8, each byte of which Python's HTTP client treats as a Latin-1 character."""
     return text.encode(errors="surrogateescape").decode("latin-1")

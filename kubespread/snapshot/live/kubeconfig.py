@@ -179,7 +179,7 @@ def _expanded(path: str) -> Path:
 
 
 def _merged(files: list[Path]) -> Data | None:
-    """One config of all files: whoever names something first decides what it is."""
+    """One config from all files; the first file that names something wins."""
     if not files:
         return None
     merged: Data = {"current-context": "", **{kind: {} for kind in ENTRIES}}
@@ -275,7 +275,7 @@ Check = Callable[[Any], str]
 
 
 def faults(config: Any) -> Iterator[tuple[str, str]]:
-    """The path and the message of each field that is not what it must be, as far as fields are read."""
+    """The path and message of each faulty field among those that are read."""
     if not isinstance(config, dict):
         yield "", f"expected a kubeconfig, found {_type_of(config)}"
         return

@@ -36,7 +36,7 @@ class Listed:
 
 
 def list_all(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    """Every object of ``resource``; a list that expires on the way (410) begins anew.
+    """Every object of ``resource``; a list that expires midway (410) starts over.
 
     Raises ApiError and SnapshotError.
     """

@@ -1,4 +1,4 @@
-"""Several downloads at once, each in bounded time, none of which keeps the program from ending."""
+"""Several downloads at once, each in bounded time; none keeps the program from exiting."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def without_secrets(text: str) -> str:
 
 
 def masked(text: str) -> str:
-    """``text`` that may hold credentials nobody has seen before: whatever looks like one is not shown."""
+    """``text`` without anything that looks like a credential, as it may hold unknown ones."""
     text = without_secrets(text)
     text = _USER_INFO.sub("", text)
     text = _SCHEME.sub(rf"\1 {REDACTED}", text)
@@ -54,7 +54,7 @@ def masked(text: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """A URL without user info, query and fragment, none of which a message needs."""
+    """A URL without user info, query and fragment, which no message needs."""
     scheme, separator, rest = url.rpartition("://")
     return re.split(r"[?#]", f"{scheme}{separator}{rest.rpartition('@')[2]}", maxsplit=1)[0]
 

@@ -49,7 +49,7 @@ OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
 
 
 def served(api_versions: Collection[str]) -> Iterator[Kind]:
-    """The optional ones of which a version is among those served, in the newest of these."""
+    """The optional resources with a served version, each in the newest of these."""
     for row in OPTIONAL:
         versions = (
             row.api_version,

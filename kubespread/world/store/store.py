@@ -383,7 +383,7 @@ class Store:
 
 
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
-    """``known`` with ``objects`` added in place of their namesakes."""
+    """``stored`` with ``objects`` added in place of their namesakes."""
     for obj in objects:
         cls, meta = type(obj), obj.metadata
         others = (

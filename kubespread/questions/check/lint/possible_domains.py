@@ -36,7 +36,7 @@ class Possible:
 def without_nodes(
     key: str, pod: Pod, present: frozenset[str], objects: ClusterObjects, nodes: Nodes
 ) -> Mapping[str, Possible]:
-    """The values of topology key ``key`` beside those that are ``there``, each as the group makes it that suits best.
+    """The values of topology key ``key`` that are not ``present``, each as the most suitable group would make it.
 
     Left out are groups that have all the nodes that they may, and those that the pod's node selector or affinity does
     not allow, as far as the group says what labels its nodes get.

@@ -179,7 +179,7 @@ class Inventory:
         self._reachable: dict[tuple[int, ...], Pools] = {}
 
     def _reached(self, offered: ResourceSlice) -> Mask | None:
-        """The nodes that a slice without a node of its own is for; None where it says nothing that is known."""
+        """The nodes of a slice that names no single node; None if it selects them in an unknown way."""
         spec = offered.spec
         if spec.all_nodes:
             return ~nowhere(self._nodes)
@@ -298,7 +298,7 @@ class Facts:
 
     @classmethod
     def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, object]) -> Facts:
-        """The same for everyone who asks about these nodes; ``memo`` keeps it."""
+        """Made once for these nodes and cached in ``memo``."""
         facts = memo.get(_MEMO)
         if not isinstance(facts, Facts):
             facts = memo[_MEMO] = cls(objects, nodes)

@@ -66,7 +66,7 @@ def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> None:
-    """Let a pod that comes to a node have what its claims need there, as far as that is to be had."""
+    """Allocate for a pod that comes to a node what its claims need there, as far as it is available."""
     try:
         judge = judge_of(pod, facts, ledger, rules)
     except RefusedError:

@@ -39,7 +39,7 @@ _FAILED = 'running "DynamicResources" filter plugin: '
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What comes of a pod's claims on one node."""
+    """The result for a pod's claims on one node."""
 
     status: Status | None = None
     """Why the node is rejected; None where it fits."""
@@ -96,7 +96,7 @@ class Judge:
         )
 
     def judge(self, node: int, ledger: Ledger) -> Outcome:
-        """What comes of the claims on a node."""
+        """The result for the claims on a node."""
         names: tuple[str, ...] = ()
         if self.claims.resources:
             if self.claims.resources_are_claimed:

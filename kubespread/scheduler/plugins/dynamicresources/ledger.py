@@ -17,7 +17,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Devi
 
 @dataclass(frozen=True, slots=True)
 class ClaimStatus:
-    """What has become of a claim."""
+    """The current state of a claim."""
 
     allocation: AllocationResult | None
     consumers: int
@@ -27,7 +27,7 @@ class MadeClaim(NamedTuple):
     """A claim that was made for a pod when it was placed."""
 
     reference: str
-    """The pod's own name for it; empty for the one that stands for extended resources."""
+    """The pod's own name for it; empty for the claim behind extended resources."""
     spec: ResourceClaimSpec
     allocation: AllocationResult
 
@@ -112,5 +112,5 @@ class Ledger:
 
     @property
     def changed(self) -> Mapping[ClaimKey, ClaimStatus]:
-        """What has become of the claims that pods came to use or left since the snapshot."""
+        """The states of claims that pods have started or stopped using since the snapshot."""
         return self._changed

@@ -155,7 +155,7 @@ class DynamicResources(PostFilterPlugin):
     is_filtering: bool = True
     """Where Filter does not run, Score finds no allocation and gives 0."""
     names_claims: bool = False
-    """Up to 1.36 it says whether a claim is to be allocated anew somewhere else."""
+    """Up to 1.36: whether a claim should be allocated again elsewhere."""
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         return not pod.spec.resource_claims

@@ -42,11 +42,11 @@ class RequestToAllocate:
     mode: str
     count: int
     selectors: tuple[tuple[str, str], ...]
-    """CEL expressions, each with what stands before its error."""
+    """CEL expressions, each with the prefix of its error."""
     tolerations: Sequence[DeviceToleration] = ()
     admin_access: bool = False
     names_admin_access: bool = False
-    """Whether it says something of admin access, be it that it wants none."""
+    """Whether it sets admin access at all, even to false."""
 
     @property
     def name(self) -> str:

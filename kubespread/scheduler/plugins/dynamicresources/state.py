@@ -130,7 +130,7 @@ class DynamicResourcesState(Counted):
         self._look_again(before)
 
     def _look_again(self, before: Ledger) -> None:
-        """What changed in the ledger changes what is said of the nodes that reach it."""
+        """A change of the ledger outdates the verdicts on the nodes that reach the changed devices."""
         try:
             judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
         except RefusedError as refused:

@@ -1,6 +1,6 @@
 """How many devices each node has of a resource that a DeviceClass backs, as scores count them.
 
-Unlike the allocator this looks at every slice, of whatever generation, complete or not.
+Unlike the allocator this looks at every slice, of any generation, complete or not.
 
 Source of the rules: kube-scheduler, noderesources/resource_allocation.go (calculateDRAResourceTotals).
 """

@@ -71,7 +71,7 @@ ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affin
 EXISTING_ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't satisfy existing pods anti-affinity rules",))
 
 # What is counted: pods that do not want the candidate, those its required terms speak of, and everyone's preferences.
-# The candidate's anti-affinity terms follow, each counted by itself.
+# The candidate's anti-affinity terms follow, each counted separately.
 _UNWANTED, _NEAR, _PREFERRED, _FIRST_AWAY = 0, 1, 2, 3
 
 
@@ -154,7 +154,7 @@ class InterPodAffinityState(Counted):
         self._args = args
         self._effects: dict[int, tuple[Effect, ...]] = {}
         kinds = cluster.kinds
-        # A candidate without terms of its own is only concerned by those of others.
+        # Only the terms of other pods concern a candidate without any.
         among = None if terms.all else lambda: kinds.with_terms
         self._matters = KindJudgment(kinds, self._matters_at_all, among)
         self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]

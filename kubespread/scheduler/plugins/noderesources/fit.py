@@ -40,7 +40,7 @@ class NodeResourcesFit(Plugin):
     ignored_groups: frozenset[str] = frozenset()
     """Extended resources nobody checks, by name and by what stands before the slash."""
     reports_unresolvable: bool = True
-    """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
+    """Since 1.34 a request larger than the node is distinguished from one larger than its free room."""
     checks_zero_requests: bool = False
     """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
     delegates: bool = True

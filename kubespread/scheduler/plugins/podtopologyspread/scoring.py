@@ -36,7 +36,7 @@ class SoftConstraint(CountedConstraint):
         self.is_hostname = constraint.topology_key == HOSTNAME
         # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
         self._value_of_node = column.absent_as_empty
-        # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
+        # For kubernetes.io/hostname every node is its own domain, regardless of labels, and the policies do not apply.
         super().__init__(
             cluster,
             constraint,

@@ -299,7 +299,7 @@ class VolumeBindingState(Fixed):
                 free = parse(offer.capacity).value if offer.capacity is not None else 0
                 made.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
                 needed = needed & ~nodes
-        # What is to be provisioned does not count on a node that binds a volume too.
+        # Claims to be provisioned do not count on a node that also binds a volume.
         scores: Counts = np.where(bound.anything, bound.scores(self.shape), made.scores(self.shape))
         return scores
 
@@ -360,7 +360,7 @@ class StorageUse:
         self._offered[storage_class][nodes] += wrapped(capacity)
 
     def provision(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
-        """On ``nodes`` a volume is made where so much is free; what is free is the same for every claim of a class."""
+        """On ``nodes`` a volume is provisioned from ``capacity``, which all claims of a class share."""
         self._ask(storage_class, nodes, requested)
         self._offered[storage_class][nodes] = wrapped(capacity)
 

@@ -90,7 +90,7 @@ def _provisioned(
 
 
 def _same_topology(cluster: Cluster, node: int, driver: str) -> VolumeNodeAffinity | None:
-    """Where a volume made for ``node`` is reached; None for every node, as far as the driver says."""
+    """The nodes from which a volume made for ``node`` can be reached; None for every node, according to the driver."""
     labels = cluster.nodes.objects[node].metadata.labels
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
     if not values:

@@ -106,7 +106,7 @@ class NodeVolumeLimitsState(OnNode):
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()
     names_driver: bool = True
-    """Whether the volumes of the pods on a node are looked at, even if none of the pod's counts towards a limit."""
+    """Whether the volumes of the pods on a node are checked even if none of the pod's own counts towards a limit."""
 
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:

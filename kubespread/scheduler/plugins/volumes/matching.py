@@ -254,7 +254,7 @@ def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
 
 
 def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
-    """Asked only of drivers that report their capacity, and of each claim by itself."""
+    """Checked only for drivers that report capacity, and for each claim separately."""
     capacities = _capacities(cluster, storage_class, claim)
     return everywhere(cluster.nodes) if capacities is None else _any(cluster, (nodes for _, nodes in capacities))
 

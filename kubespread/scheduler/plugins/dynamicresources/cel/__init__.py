@@ -1,1 +1,1 @@
-"""The Common Expression Language, as far as selectors of devices use it."""
+"""The part of the Common Expression Language that device selectors use."""

@@ -90,7 +90,7 @@ def _key(value: Value) -> Value:
 
 
 def _failing(error: str) -> Evaluate:
-    """An expression that ends in an error whatever it is asked about."""
+    """An expression that always ends in an error."""
 
     def fail(_variables: Variables) -> Value:
         raise EvaluationError(error)
@@ -177,7 +177,7 @@ def _applied_in_turn(expression: Expression, names: frozenset[str]) -> Evaluate:
 
 
 def _settled(sides: Iterable[Evaluate], variables: Iterable[Variables], *, decisive: bool) -> bool:
-    """``||`` (True decides) and ``&&`` (False does): one side may decide whatever the others say, errors included."""
+    """``||`` (True decides) and ``&&`` (False does): one side may decide regardless of the others, errors included."""
     error: EvaluationError | None = None
     for side, scope in zip(sides, variables, strict=False):
         try:

@@ -148,7 +148,7 @@ def _size(value: Value) -> int:
 
 
 def _matches(text: Value, pattern: Value) -> bool:
-    """CEL's patterns are RE2's, which take time in proportion to the text whatever they are."""
+    """CEL's patterns are RE2's: any pattern takes time proportional to the text."""
     # Few clusters have a selector with a pattern.
     import re2
 
