@@ -88,7 +88,7 @@ class PodQuestion(Question, frozen=True, kw_only=True):
 
 
 def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
-    """The arguments of a question's tool: its fields, as far as they are for assistants."""
+    """The arguments of a question's tool: those of its fields that are for assistants."""
     made = msgspec.defstruct(
         question.__name__, list(_arguments(question)), bases=(Question,), frozen=True, kw_only=True
     )
@@ -168,7 +168,7 @@ def scenario_of(question: Any) -> Scenario:
 
 
 def manifest_of(text: str) -> Manifest:
-    """What a text says; what is wrong with it is said of it. Raises ManifestError."""
+    """The manifest in a text, which errors name as their source. Raises ManifestError."""
     return manifest_from_text("manifest", text.encode("utf-8", "surrogatepass"))
 
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Which cluster an answer is about, if any, and how it is to be given."""
+    """Which cluster an answer is about, if any, and how to print it."""
 
     cluster: Snapshot | None
     scheduler: Scheduler
     options: AnswerOptions
     speaking: SpeakingOptions
     others: Sequence[Snapshot] = ()
-    """Those that the answer is about besides, before it."""
+    """Further clusters that the answer is about, in order, before that one."""
 
     @property
     def written(self) -> Format:

@@ -18,7 +18,7 @@ from kubespread.questions.registry import QUESTIONS
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """What the program says of the command that the function ``function`` in the module of its own name is."""
+    """Help for a command, which is the function ``function`` in the module of the same name."""
 
     short_help: str
     """What it does, in what fits on a line of the program's help."""
@@ -30,7 +30,7 @@ class _Command:
     has_ordered_options: bool = True
 
 
-# In the order in which people come to ask; None: the question of that name says it all.
+# In the order in which people need them; None: everything is taken from the question of that name.
 _COMMANDS: dict[str, _Command | None] = {
     **dict.fromkeys(QUESTIONS),
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
@@ -45,7 +45,7 @@ _COMMANDS: dict[str, _Command | None] = {
 
 
 class CommandGroup(HelpingGroup):
-    """The program's commands, of which only those that are asked for are made."""
+    """The program's commands, each built only when it is asked for."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

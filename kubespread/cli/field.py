@@ -43,4 +43,4 @@ class Field:
     value: Callable[[Typed], Any]
     """What it is, before a cluster is read."""
     late: Callable[[Any, Typed, Snapshot], Any] | None = None
-    """The same where only the cluster tells, of the question as far as it is known."""
+    """The same for a value that depends on the cluster, given the question so far."""

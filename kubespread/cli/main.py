@@ -1,4 +1,4 @@
-"""The entry point: runs the commands and turns whatever goes wrong into one line and an exit code."""
+"""The entry point: runs the commands and turns every error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -146,6 +146,6 @@ def _leave(code: int) -> NoReturn:
             complain(f"standard output: {error.strerror}")
             code = ExitCode.BAD_INPUT
     if is_lost:
-        # Python flushes once more at its end, and exits with a code of its own when that fails.
+        # Python flushes once more on exit, and replaces the exit code when that fails.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(int(code))

@@ -1,4 +1,4 @@
-"""What is said on standard error beside an answer."""
+"""What is printed to standard error beside an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Noted(Protocol):
 
 
 class Answered(Noted, Protocol):
-    """A report with a verdict of its own."""
+    """A report with its own verdict."""
 
     @property
     def verdict(self) -> str: ...

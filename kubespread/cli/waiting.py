@@ -14,7 +14,7 @@ OnProgress = Callable[[int], None]
 
 @contextmanager
 def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | None]:
-    """Say after a second what is being done, for how long, and how much of it to whoever counts; nothing where standard
+    """Say after a second what is being done, for how long, and how much of it is done; nothing where standard
     error is no terminal.
     """
     if quiet or not stderr_is_terminal():

@@ -63,7 +63,7 @@ class _Answer:
     code: int
 
     error: str = ""
-    """What went wrong, in the place of an answer."""
+    """What went wrong, instead of an answer."""
 
 
 def watchable(command: Callable[..., int]) -> Callable[..., int]:
@@ -89,16 +89,16 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class _Question:
-    """A command line that is parsed anew each time, since configuration files have a say in it."""
+    """A command line that is parsed again each time, since configuration files may have changed."""
 
     def __init__(self, parsed: Callable[[], Any], *, in_lines: bool) -> None:
         self._parsed = parsed
-        # All that a line could be made of.
+        # Everything a line could be made from.
         self._changed = {"watch": False, **({"output": "json"} if in_lines else {})}
         self.files: list[Path] = []
         """What the last answer depended on."""
         self.written = _last_written(())
-        """And when that was written, as far as it was looked at."""
+        """When that was written, if it was looked at."""
         self.is_about_files = False
         """Whether its cluster was read from files."""
 
@@ -112,7 +112,7 @@ class _Question:
 
 
 def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
-    """Raise UsageError where standard input is to be read again and again."""
+    """Raise UsageError if standard input would have to be read repeatedly."""
     asked = values["asked"]
     named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(asked, name, None))]
     others = (values["scheduling"].scheduler_config, getattr(asked, "node_groups", None))
@@ -166,7 +166,7 @@ def _show_line(before: _Answer | None, answer: _Answer) -> None:
 
 
 def _line(answer: _Answer) -> str:
-    """What comes of it all, of every workload."""
+    """The conclusion for every workload."""
     import json
 
     if answer.error:
@@ -194,7 +194,7 @@ def _subject(report: Mapping[str, Any]) -> str:
 
 
 def _show(before: _Answer | None, answer: _Answer) -> None:
-    """The whole answer: in the place of the last one, or below it in a pipe."""
+    """The whole answer: replacing the last one, or below it in a pipe."""
     if not stdout_is_terminal():
         if answer.error:
             complain(answer.error.removeprefix(_ERROR))

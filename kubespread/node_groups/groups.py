@@ -22,8 +22,7 @@ class Autoscaler(StrEnum):
 class NodeGroup:
     """Nodes that are alike except for their zone.
 
-    Every zone grows by itself, as one group of its own: a cluster-autoscaler that is to spread pods has one node group
-    a zone.
+    Every zone grows independently, like the one node group per zone that cluster-autoscaler needs to spread pods.
     """
 
     name: str

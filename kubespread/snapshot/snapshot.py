@@ -161,7 +161,7 @@ class TypedReader:
         return self._decoded(item.data, cls)
 
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
-        """The same for an object at hand."""
+        """The same for an object that was passed as a value."""
         version, kind = data.get("apiVersion"), data.get("kind")
         cls = READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
         return self._decoded(data, cls) if cls is not None else None

@@ -24,7 +24,7 @@ def title(constraint: ConstraintReport, position: int) -> str:
 
 
 def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
-    """The domains as they are; with ``one_more`` each with what one more pod would come to."""
+    """The domains as they are; with ``one_more``, each with the effect of one more pod."""
     minimum = constraint.global_minimum or 0
     more = constraint.self_match if one_more else 0
     bars = [_candidate_bar(domain, constraint, minimum, more) for domain in constraint.domains]

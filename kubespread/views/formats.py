@@ -34,13 +34,13 @@ class Writer:
 class Format:
     name: str
     engine: str = ""
-    """The module that writes it of any view or report; empty where a question has a module of its own for it."""
+    """The module that writes any view or report in this format; empty if each question has its own module."""
     is_of_all: bool = False
-    """Whether every report has it, whatever its question says."""
+    """Whether every report has it, regardless of its question."""
     is_for_people: bool = False
     """Rows to read, for which sentences are a fuller form."""
     has_conclusion: bool = False
-    """Whether the answer itself says what comes of it all; otherwise that is said beside it."""
+    """Whether the output includes the conclusion; otherwise it is printed beside the output."""
     has_notes: bool = False
     """The same for notes, gaps and what is not modeled."""
 

@@ -1,4 +1,4 @@
-"""How an answer is laid out, whatever its format."""
+"""How an answer is laid out, in any format."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Look:
     wide: bool = False
     all_nodes: bool = False
     in_full: bool = False
-    """Each of several answers by itself, where one line each would do."""
+    """Show several answers in full instead of one line each."""
     in_sentences: bool = False
     """Each row as a paragraph, where an answer has that form."""
     by: RowOf | None = None
-    """What gets a row of its own; each format has its own default."""
+    """What gets its own row; each format has its own default."""
     map_by: MapBy = MapBy.LOAD

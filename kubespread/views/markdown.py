@@ -19,7 +19,7 @@ from kubespread.wording import count_of
 _OPEN_ROWS, _MOST_ROWS = 20, 50
 """Rows of a table that is not folded, and of any."""
 _ROOM = 65_000
-"""Characters of the whole: a comment on GitHub has at most 65,536, and whoever posts it may add a line."""
+"""Characters in all: a GitHub comment holds at most 65,536, and its poster may add a line."""
 _SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
 _NUMBER = re.compile(r"[−-]?[\d,.]+%?")
@@ -35,7 +35,7 @@ def write(answer: Answer, look: Look) -> str:
 
 
 def _fitting(blocks: Iterable[str]) -> Iterator[str]:
-    """Those that there is room for, the first ones first, and how many there is none for."""
+    """The first parts that fit, and how many do not."""
     room, left_out = _ROOM, 0
     for block in blocks:
         if len(block) > room:
@@ -48,7 +48,7 @@ def _fitting(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def inline(text: str) -> str:
-    """Text as it is: no markup, mention, reference, emoji or link comes of it, and it stays in its cell."""
+    """Literal text: it creates no markup, mention, reference, emoji or link, and stays in its cell."""
     return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
 
 

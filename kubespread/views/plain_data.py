@@ -1,4 +1,4 @@
-"""A report that nobody tells in words of its own: what it holds, as tables."""
+"""A report without its own view: its fields as tables."""
 
 from __future__ import annotations
 

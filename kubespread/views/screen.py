@@ -56,7 +56,7 @@ def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
 
 
 def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
-    """What comes of it all: the first of ``sentences`` last, being the answer, and before it what else there is to say,
+    """The conclusion: the first of ``sentences``, which is the answer, comes last, and before it the others,
     styled as ``others`` if set.
     """
     answer, *rest = sentences

@@ -84,7 +84,7 @@ class Column(Generic[R_contra]):
     text: Callable[[R_contra], str] | None = None
     """What people read, where that is not the value itself."""
     nothing: str = NONE
-    """What a terminal shows in the place of nothing."""
+    """What a terminal shows for an empty cell."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     readers: Readers = Readers.ALL
@@ -112,7 +112,7 @@ class Column(Generic[R_contra]):
         return None if value == "" else value
 
     def display(self, row: R_contra, nothing: str = "") -> str:
-        """For people, who get ``nothing`` in the place of nothing."""
+        """The cell's text for people; ``nothing`` if it is empty."""
         if self.text is not None:
             return self.text(row)
         value = self.value(row)
@@ -147,11 +147,11 @@ class Sheet(Generic[R]):
     """How good a whole row is."""
     readers: Readers = Readers.ALL
     row_of: RowOf | None = None
-    """Where the same can be told by node or by domain, by which it is."""
+    """By node or by domain, if the rows can be grouped by either."""
     is_detail: bool = False
     """Whether it stands below what answers the question."""
     is_answer: bool = False
-    """Whether it is what a spreadsheet gets, in the place of the first, and its header is there without rows too."""
+    """Whether spreadsheets get this sheet instead of the first; its header is written even without rows."""
 
     def table(self) -> Table:
         """As pages and comments have it."""

@@ -21,7 +21,7 @@ class Bar:
     before: int
     after: int
     arithmetic: str = ""
-    """What they come to: ``3+1−1 = 3 > 1``."""
+    """The calculation: ``3+1−1 = 3 > 1``."""
     tone: Tone = Tone.PLAIN
 
 
@@ -37,7 +37,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What is said of single nodes."""
+    """Facts about single nodes."""
 
     header: Sequence[str]
     rows: Mapping[str, Row]
@@ -105,7 +105,7 @@ class View:
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
     """The same where only a map can tell which nodes it is about."""
     opens_at_end: bool = True
-    """Whether the last frame is what comes of it all, and the one to see first."""
+    """Whether the last frame is the result and should be shown first."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
 
@@ -156,7 +156,7 @@ def sheets_in(view: View) -> Sequence[Sheet[Any]]:
 
 
 def with_nodes(view: View) -> View:
-    """With what is said of single nodes, for pages and comments."""
+    """With the facts about single nodes, for pages and comments."""
     return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
 
 

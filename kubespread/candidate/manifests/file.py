@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The objects of a file that was read once, or of an object at hand."""
+    """The objects of a file that was read once, or of an object passed as a value."""
 
     file: str
     items: Sequence[KubernetesObject]
@@ -137,7 +137,7 @@ def read_manifest(path: str, template_path: str = "") -> Manifest:
 
 
 def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:
-    """The same of a text at hand, which comes from ``file``. Raises ManifestError."""
+    """The same for text already read from ``file``. Raises ManifestError."""
     try:
         return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except MalformedError as error:
@@ -150,7 +150,7 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
 
 
 def manifest_of(data: Mapping[str, Any], template_path: str = "") -> Manifest:
-    """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
+    """The same for an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
     try:
         return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data)), template_path))
     except MalformedError as error:

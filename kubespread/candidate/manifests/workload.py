@@ -38,7 +38,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
-    """The same for an object at hand."""
+    """The same for an object passed as a value."""
     return from_manifest(manifest_of(data), surroundings)
 
 

@@ -81,14 +81,14 @@ def behind_last_break(line: str, breaks: str) -> int:
 
 
 def _described(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
-    """What is to be done on the first line, then a value and its help on each."""
+    """Directives on the first line, then one value with its help per line."""
     todo = [name for name, is_so in (("files", offered.files), ("nospace", offered.is_partial)) if is_so]
     words = (f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)
     return "".join(f"{row}\n" for row in (" ".join(todo), *words))
 
 
 def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
-    """The same without help, and without what stands before the last character at which bash breaks words."""
+    """The same without help, and without what precedes the last character at which bash breaks words."""
     start = behind_last_break(environment.get(LINE_VARIABLE, ""), environment.get(BREAKS_VARIABLE, ""))
     rows = _described(line, offered, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))

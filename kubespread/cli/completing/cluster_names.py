@@ -45,7 +45,7 @@ def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """What nodes can be told apart by: the short names, and the labels nodes have."""
+    """Keys that nodes can be grouped by: the short names, and the labels nodes have."""
     yield from SHORT_KEYS
     for names in _clusters(line, environment):
         yield from names.labels
@@ -117,7 +117,7 @@ def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
 
 
 def _label_keys(names: Names) -> Iterator[str]:
-    """The short ones that stand for a label of the nodes, then all in full."""
+    """Short names for labels that nodes have, then all labels in full."""
     yield from (short for short, key in SHORT_KEYS.items() if key in names.labels)
     yield from names.labels
 

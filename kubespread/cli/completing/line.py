@@ -13,14 +13,14 @@ _NONE = Command()
 
 @dataclass(slots=True)
 class Line:
-    """The words of a command line as far as they go."""
+    """The words of an unfinished command line."""
 
     word: str
     """The one being typed, or that part of it which is a value (``pr`` of ``--context=pr``)."""
     commands: Commands
     command: str = ""
     prefix: str = ""
-    """What stands before ``word`` in the same word."""
+    """What precedes ``word`` in the same shell word."""
     parameter: Parameter | None = None
     """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Line:
     arguments: list[str] = field(default_factory=list)
     """The words that belong to no option."""
     only_arguments: bool = False
-    """Whether a ``--`` stands before the word."""
+    """Whether a ``--`` precedes the word."""
 
     @property
     def of(self) -> Command:

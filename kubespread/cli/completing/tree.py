@@ -72,7 +72,7 @@ def commands(environment: Mapping[str, str]) -> Commands:
 
 
 def read_commands() -> Commands:
-    """The commands as typer has them, but for hidden ones."""
+    """The commands as typer defines them, without hidden ones."""
     from typer.main import get_command
 
     from kubespread.cli.app import app

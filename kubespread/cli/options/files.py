@@ -1,4 +1,4 @@
-"""Files that a command reads and writes: none is both, whatever name each goes by; of named pipes it is said."""
+"""Files that a command reads and writes: no file is both, under any name; named pipes are mentioned."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _files(text: str) -> Iterator[tuple[_Identity, str]]:
 
 
 def _in_directory(directory: Path) -> Iterator[tuple[_Identity, str]]:
-    """The files in a directory, and in those directly in it: as far as a mistake goes."""
+    """The files in a directory and its direct subdirectories, which is as deep as a mistake reaches."""
     with suppress(OSError, ValueError):
         for path in chain(directory.glob("*"), directory.glob("*/*")) if directory.is_dir() else ():
             if (identity := _identity(path)) is not None:

@@ -59,7 +59,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _under(heading: str | None, annotation: Any) -> Any:
-    """The option under ``heading`` in the help, where it has none of its own."""
+    """The option under ``heading`` in the help, unless it has its own heading."""
     kind, option = get_args(annotation)
     option = copy(option)
     option.rich_help_panel = option.rich_help_panel or heading

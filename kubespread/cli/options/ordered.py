@@ -29,7 +29,7 @@ class OrderedCommand(HelpingCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = [*args]
         values, _, typed = self.make_parser(ctx).parse_args([*args])
-        # Help is there whatever a configuration file holds.
+        # Help works even with a faulty configuration file.
         configured = _configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
         _settle(ctx, configured)

@@ -81,7 +81,7 @@ def _is_utf_8(text: str) -> bool:
 
 
 def refuse_pairs(context: Any) -> None:
-    """Raise UsageError where a parsed command has options of which one would have no effect beside another."""
+    """Raise UsageError if a parsed command has an option that would have no effect beside another."""
     names = {parameter.name: spelled(parameter) for parameter in context.command.params}
     typed = {name: context.params[name] for name in names if _is_typed(context, name) and name in context.params}
     output = context.params.get("output")
@@ -118,7 +118,7 @@ def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _ended(asked: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Options that have no say in what is printed in the place of an answer."""
+    """Options that have no effect on what is printed instead of an answer."""
     for field, _, option in options_of(asked):
         if isinstance(option, Ending) and field.name in typed:
             others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))

@@ -35,7 +35,7 @@ def _to(name: str, metavar: str, text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CompareSchedulerOptions(SchedulerOptions):
-    """How it is scheduled, on both sides but for the release."""
+    """How pods are scheduled on both sides, apart from the release."""
 
     kube_version: str | None = None
     """Of one side."""
@@ -95,7 +95,7 @@ class AfterOptions:
         same = unedited(before)
         if self.to_snapshot:
             return replace(same, snapshot=self.to_snapshot)
-        # A cluster or user that is named would be asked in the place of the context's.
+        # A named cluster or user would be used instead of the context's.
         return replace(same, snapshot=None, context=self.to_context, cluster=None, user=None)
 
     def scheduling(self, scheduling: CompareSchedulerOptions) -> SchedulerOptions:

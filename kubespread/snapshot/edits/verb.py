@@ -120,7 +120,7 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
-        """The same of fields that hold what they are to. Raises the same."""
+        """The verb with fields whose types have been checked. Raises the same."""
         raise NotImplementedError
 
     @classmethod

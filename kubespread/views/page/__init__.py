@@ -1,1 +1,1 @@
-"""A report as one HTML page that needs nothing but itself."""
+"""A report as one self-contained HTML page."""

@@ -32,7 +32,7 @@ _SMALLEST = CellSize(15, 15, 2, 0, 0, 90)
 
 
 def cell_size(nodes: int) -> CellSize:
-    """For a cluster of so many nodes."""
+    """For a cluster of this many nodes."""
     return next((size for most, size in _SIZES if nodes <= most), _SMALLEST)
 
 
@@ -59,7 +59,7 @@ class Box:
 
 
 def drawn(report: TopologyMap, others: Sequence[str] = ()) -> tuple[Box, CellSize]:
-    """The whole picture; ``others`` are nodes that join later and of which no domain is known."""
+    """The whole picture; ``others`` are nodes that join later and whose domain is not known."""
     size = cell_size(len(report.nodes) + len(others))
     tree = _tree(report.nodes, 0, len(report.keys))
     root = Box("")
@@ -112,12 +112,12 @@ def _laid_out(
 
 
 def _titled(key: str, value: str) -> str:
-    """``zone a``, and ``zone-a`` by itself, which says so."""
+    """``zone a``; just ``zone-a`` where the value already says what it is."""
     return value if value.startswith(key) else f"{key} {value or EMPTY}"
 
 
 def _share(boxes: int, room: int, size: CellSize) -> int:
-    """How wide each of some boxes may be for as many as possible to stand side by side."""
+    """How wide each box may be so that as many as possible fit side by side."""
     columns = max(1, min(boxes, (room + _GAP) // (size.least_box + _GAP)))
     return (room - _GAP * (columns - 1)) // columns
 
@@ -135,7 +135,7 @@ def _leaf(title: str, names: Sequence[str], room: int, size: CellSize) -> Box:
 
 
 def _shelve(box: Box, boxes: list[Box], room: int) -> None:
-    """Put ``boxes`` into ``box``, from left to right as far as there is room, then below."""
+    """Put ``boxes`` into ``box`` from left to right, wrapping to a new row when there is no room."""
     x = y = high = wide = 0
     for shelved in boxes:
         if x and x + shelved.width > room:

@@ -17,7 +17,7 @@ def of_picture(account: View, drawn: TopologyMap) -> str:
 
 
 def of_bars(every: Sequence[Bars]) -> str:
-    """Which part of a bar is which, as far as there are such parts."""
+    """The meaning of the parts that bars have."""
     return _listed(_in_bars(every))
 
 

@@ -17,7 +17,7 @@ def text(value: object) -> str:
 
 
 def data(value: Any) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element, begins a comment or hides."""
+    """JSON that is safe in a script element: nothing in it ends the element, begins a comment or hides."""
     return json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT)
 
 

@@ -97,7 +97,7 @@ def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: in
 
 
 def cells(texts: Iterable[str]) -> str:
-    """A row's, of which long ones may be folded."""
+    """The cells of a row; long ones may be folded."""
     return "".join(f"<td{' class=long' if len(cell) > _LONG else ''}>{text(cell)}</td>" for cell in texts)
 
 

@@ -31,7 +31,7 @@ class NodeMark:
     """How one node is drawn."""
 
     name: str
-    """As short as it can be told apart, where there is room for one."""
+    """The shortest unique name, if there is room for one."""
 
     position: int
     """Of its row in the table of nodes."""

@@ -1,1 +1,1 @@
-"""Findings with stable codes about manifests and workloads, each proven by the engine where a cluster is at hand."""
+"""Findings with stable codes about manifests and workloads, proven by the engine if there is a cluster."""

@@ -43,7 +43,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Case:
-    """A subject among the others; what several rules ask is worked out once."""
+    """A subject among the others; what several rules need is worked out once."""
 
     subject: Subject
     company: Company

@@ -1,4 +1,4 @@
-"""How evenly placed replicas stand in the domains of a constraint, whatever else it counts."""
+"""How evenly placed replicas are spread over a constraint's domains, regardless of what else it counts."""
 
 from __future__ import annotations
 

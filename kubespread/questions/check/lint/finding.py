@@ -22,4 +22,4 @@ class RuleFinding:
     severity: Severity | None = None
     """Where it is not that of the rule."""
     revives: bool = False
-    """Whether a constraint counts with the remedy that counted nothing: whatever else is wrong with it shows then."""
+    """Whether the remedy makes a constraint count that counted nothing, so that its other faults show."""

@@ -19,7 +19,7 @@ def counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]
 
 
 def declares_alike(other: Subject, declared: Declared) -> bool:
-    """Whether pods of ``other`` are bound by a constraint of the same terms, whatever it selects."""
+    """Whether pods of ``other`` have a constraint with the same terms, regardless of its selector."""
     terms = _terms(declared.written)
     return any(_terms(constraint) == terms for constraint in other.pod.spec.topology_spread_constraints)
 

@@ -1,4 +1,4 @@
-"""Constraints that count none of their own pods, and the selector they were probably to have: the workload's."""
+"""Constraints that count none of their own pods, and the selector they were probably meant to have: the workload's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def own_selector(case: Case) -> LabelSelector:
 
 
 def _uncounted(case: Case, declared: Declared) -> str:
-    """What follows where a constraint counts none of its own pods: where they land is left to everything else."""
+    """The consequence if a constraint counts none of its own pods: it does not affect where they land."""
     replicas = case.subject.replicas
     none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
     if case.trial is None:
@@ -58,7 +58,7 @@ def _uncounted(case: Case, declared: Declared) -> str:
 def counting_nothing(
     case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None
 ) -> RuleFinding:
-    """A constraint that counts none of its own pods for this reason: what follows, and what selecting them leads to."""
+    """One that counts none of its own pods for this reason, with the consequence and the effect of selecting them."""
     selector, trial = own_selector(case), case.trial
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
     if selector.match_labels:
@@ -84,7 +84,7 @@ def counting_nothing(
 
 
 def _by_revision(declared: Declared, select: PodChange, case: Case, trial: Trial) -> PodChange | None:
-    """The same with each revision counted by itself, where a rollout would end uneven without it, and even with it."""
+    """The same with each revision counted separately, where only that makes a rollout end even."""
     deployment, position = rolled_out(case), declared.position
     if deployment is None or trial.rollout is None or not counts_by_revision(case.version):
         return None

@@ -1,4 +1,4 @@
-"""Domains that autoscalers of nodes could make, by what their groups are told, and that have no node now."""
+"""Domains without nodes that node autoscalers could create, by the configuration of their groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import matches_required_node_affinity
 
 _POOL = "karpenter.sh/nodepool"
-# Which machines a group takes is not in the cluster: any pod that asks for no more than these has room on one.
+# A group's machine types are not in the cluster: any pod that requests no more than this is taken to fit on one.
 _LARGE: ResourceList = {"cpu": "1000", "memory": "16Ti", "ephemeral-storage": "64Ti", "pods": "110"}
 
 
@@ -117,7 +117,7 @@ def _has_room(pool: NodePool, nodes: Nodes) -> bool:
 
 
 def _may_grow(machines: MachineDeployment) -> bool:
-    """Whether cluster-autoscaler is told to scale it, and further than it is."""
+    """Whether cluster-autoscaler is configured to scale it beyond its current size."""
     most = machines.metadata.annotations.get(GROUP_MAX_SIZE, "")
     replicas = machines.spec.replicas
     return most.isdecimal() and int(most) > (1 if replicas is None else replicas)

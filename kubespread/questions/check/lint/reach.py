@@ -1,4 +1,4 @@
-"""Which nodes a pod can go to at all, whatever is on them: by its node affinity, its tolerations, and cordons."""
+"""Which nodes a pod can go to at all, empty or full: by its node affinity, its tolerations, and cordons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def barred(trial: Trial) -> Mapping[str, Mask]:
 
 
 def reachable(trial: Trial) -> Mask:
-    """Nodes that none of them keeps the pod from."""
+    """Nodes that all of them let the pod use."""
     open_nodes = np.ones(len(trial.cluster), dtype=np.bool_)
     for mask in barred(trial).values():
         open_nodes &= ~mask

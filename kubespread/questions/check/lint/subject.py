@@ -28,21 +28,21 @@ def unrevised(_settings: Sequence[str]) -> Pod | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A workload, or a pod by itself, that the API server takes."""
+    """A workload or bare pod that the API server accepts."""
 
     name: WorkloadName
     pod: Pod
     """The next pod of it, admitted."""
     profile: Profile
     replicas: int
-    """How many of them there are to be; 1 for a pod by itself and for a DaemonSet."""
+    """The desired number of replicas; 1 for a bare pod and for a DaemonSet."""
     is_daemon: bool = False
     object: ApiObject | None = None
-    """The workload itself; None for a pod by itself."""
+    """The workload itself; None for a bare pod."""
     template: Pod | None = None
-    """Its pod template as it is written; None for a pod by itself, and for what is in the cluster as it is."""
+    """Its pod template as written; None for a bare pod, and for unchanged objects of the cluster."""
     template_path: str = ""
-    """Where that stands in the object, empty for a pod by itself."""
+    """The template's path in the object; empty for a bare pod."""
     companions: Sequence[ApiObject] = ()
     """What its controller makes beside the pod."""
     running: Sequence[Pod] = ()
@@ -68,7 +68,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A file, or an object in it, that comes to no workload."""
+    """A file, or an object in it, that yields no workload."""
 
     file: str | None
     workload: str | None

@@ -1,4 +1,4 @@
-"""A workload tried on the cluster: whatever a rule says in numbers is run by the engine, and run once."""
+"""A workload tried on the cluster: every number in a rule's message comes from running the engine, once."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A change of the pod that would mend something, and what comes of it."""
+    """A change of the pod that would fix something, and its effect."""
 
     change: PodChange
     placed: Placed
@@ -300,7 +300,7 @@ def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
 
 
 def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
-    """The pod with those of its own constraints and no others."""
+    """The pod with only those of its own constraints."""
     constraints = pod.spec.topology_spread_constraints
     return _with_constraints(pod, [constraints[position] for position in positions])
 
