@@ -1,4 +1,4 @@
-"""What a question comes down to: the candidates, the cluster they are to be placed in, and what their source lacks."""
+"""A question resolved: the candidates, the cluster they are placed in, and what their source lacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Refused = Callable[[KubespreadError], None]
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Candidates in the order given, each with its profile, beside one cluster that holds all that they bring along."""
+    """Candidates in the order given, each with its profile, and one cluster with all objects they bring along."""
 
     snapshot: Snapshot
     version: KubeVersion
@@ -41,14 +41,14 @@ class Resolved:
     profiles: Sequence[Profile]
     cluster: Cluster
     lacking: tuple[str, ...]
-    """What the source lacks whatever is asked."""
+    """What the source lacks for any question."""
     revised: Callable[[Sequence[str]], Candidate]
     """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
     source: Source
-    """What that one was read from."""
+    """The first candidate's source."""
 
     def gaps_of(self, candidate: Candidate) -> tuple[str, ...]:
-        """What the answer about one of the candidates needs and the source lacks, as far as it was asked by now."""
+        """What the answer about a candidate needs and the source lacks, as far as it was needed by now."""
         needed = (*self.lacking, *candidate.gaps, *candidate.admission_gaps, *self.cluster.assumed)
         return tuple(dict.fromkeys(needed))
 
@@ -121,7 +121,7 @@ def _taken(
     unreadable: Sequence[KubespreadError],
     on_refused: Refused | None,
 ) -> list[Candidate]:
-    """The candidates; one that is refused leaves the others be where somebody hears of it, and some are left."""
+    """The candidates; refused ones are skipped if ``on_refused`` is given and some remain."""
     taken: list[Candidate] = []
     errors = list(unreadable)
     if errors and on_refused is None:
@@ -143,12 +143,12 @@ def _taken(
 
 
 def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
-    """What a question is asked about, one or several, as a sequence."""
+    """The pods in question, one or several, as a sequence."""
     return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
 
 
 def reviser(resolved: Resolved) -> Revise:
-    """Makes the first of the candidates again; what was made once is kept."""
+    """Recreates the first candidate with settings; results are kept."""
     revisions: dict[tuple[str, ...], Revised | None] = {(): _revised(resolved.candidates[0])}
 
     def revise(settings: Sequence[str]) -> Revised | None:
@@ -173,7 +173,7 @@ def _revised(candidate: Candidate) -> Revised:
 
 
 def claimants_of(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
-    """The replicas where each has claims of its own; a pod that is in the cluster already has those it has."""
+    """The replicas, where each has claims of its own; a pod in the cluster has its claims already."""
     if candidate.is_stored or not cluster.has_claims:
         return None
     stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None

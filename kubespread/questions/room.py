@@ -1,4 +1,4 @@
-"""Amounts of resources on nodes as columns, and pods made to ask for them."""
+"""Amounts of resources on nodes as columns, and pods with given requests."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ ALWAYS = ("cpu", "memory", PODS)
 
 
 def resource_names(cluster: Cluster) -> list[str]:
-    """cpu, memory and pods, then everything else that some node has for pods, by name."""
+    """cpu, memory and pods, then all other resources that some node offers, by name."""
     others = (name for name, amounts in cluster.nodes.allocatable.items() if name not in ALWAYS and amounts.any())
     return [*ALWAYS, *sorted(others)]
 
 
 def allocatable(cluster: Cluster, name: str) -> Counts:
-    """What each node has for pods of a resource."""
+    """The amount each node offers to pods."""
     if name == PODS:
         return cluster.nodes.allowed_pods
     return cluster.nodes.allocatable.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
 def requested(cluster: Cluster, name: str) -> Counts:
-    """What the pods of each node ask for."""
+    """The amount requested by the pods of each node."""
     taken = cluster.running.taken
     return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
 def free(cluster: Cluster, name: str) -> Counts:
-    """What is left on each node, 0 where more is asked for than there is."""
+    """The amount left on each node, 0 where more is requested than there is."""
     available: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
     return available
 
 
 def asking_for(pod: Pod, requests: Mapping[str, int]) -> Pod:
-    """``pod`` with one container that asks for so much in all, in the integers kube-scheduler counts."""
+    """``pod`` with one container that makes all ``requests``, in the integers kube-scheduler counts."""
     texts: ResourceList = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
     container = replace(pod.spec.containers[0], resources=ResourceRequirements(requests=texts))
     return replace(pod, spec=replace(pod.spec, containers=[container], init_containers=[], resources=None, overhead={}))

@@ -1,4 +1,4 @@
-"""What a question is asked about: made once, and as far as the question comes to need it."""
+"""A question's cluster, release and world: made once, each part on demand."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _MAX_NAMED = 3
 
 
 class Asked(Protocol[A]):
-    """A question, as far as its scene depends on it."""
+    """The parts of a question that its scene depends on."""
 
     @property
     def names_in(self) -> str | None:
-        """The namespace of names that say none."""
+        """The namespace of names without one."""
 
     @property
     def makes_room(self) -> bool:
@@ -46,24 +46,24 @@ class Asked(Protocol[A]):
         """The report."""
 
     def answered(self, scene: Scene) -> A:
-        """The report, which says what was asked."""
+        """The report, including the question."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A cluster, who schedules it, and whom to tell how far the answer is."""
+    """A cluster, its scheduler, and callbacks for progress and refusals."""
 
     given: Snapshot | None
-    """As it was read, with the edits that are still to be made; None where the question is of manifests alone."""
+    """The snapshot as read, with its edits still to be made; None where the question is about manifests alone."""
     scheduler: Scheduler
     question: Asked[Any]
     on_progress: OnProgress | None = None
     on_refused: OnRefused | None = None
-    """Told of what is left out of an answer about several; None: it raises."""
+    """Called with each workload left out of an answer about several; None: the first one raises."""
 
     @property
     def snapshot(self) -> Snapshot:
-        """The same, for a question that needs one. Raises UsageError."""
+        """The given snapshot, for a question that needs one. Raises UsageError."""
         if self.given is None:
             raise UsageError("no cluster is given, and this question is about one")
         return self.given
@@ -75,7 +75,7 @@ class Scene:
 
     @property
     def source(self) -> ClusterReference | None:
-        """Which cluster it is."""
+        """A reference to the cluster."""
         return None if self.given is None else cluster_reference(self.given)
 
     @cached_property
@@ -90,20 +90,20 @@ class Scene:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to say whatever is asked: of the release, and of what the edits came to."""
+        """Notes for any question: on the release, and on the edits."""
         return self._edited[1]
 
     @cached_property
     def world(self) -> World:
-        """The same cluster as it lives on. Raises UsageError."""
-        # Most questions ask of the cluster as it stands, and need none.
+        """The cluster as a world, with its controllers. Raises UsageError."""
+        # Most questions are about the cluster as it is, and need none.
         from kubespread.questions.worlds import world_of
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
     def settled(self, workloads: WorkloadsAsked | None, before: str) -> Settled:
-        """The world once its controllers and kube-scheduler are done with what it was found in the middle of, judged
-        before anything happens; ``before`` says what that is.
+        """The world once its controllers and kube-scheduler have finished what was under way, the baseline for what
+        follows; ``before`` names what follows.
         """
         from kubespread.world.reporting.missing import settled
         from kubespread.world.reporting.under_way import judged_as_it_stands
@@ -115,14 +115,14 @@ class Scene:
         return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
 
     def counted(self, items: Sequence[Item]) -> Iterator[Item]:
-        """``items``, before each of which is told how many were looked at."""
+        """``items``, reporting the number done before each."""
         for number, item in enumerate(items):
             if self.on_progress is not None:
                 self.on_progress(number)
             yield item
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
-        """What the source lacks, and what was ``assumed``, once each."""
+        """What the source lacks, and what was ``assumed``, without duplicates."""
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
 
 
@@ -132,12 +132,12 @@ class Settled:
 
     world: World
     waited: Collection[PodKey]
-    """The pods that had no node before it settled: to wait again is not held against what happens."""
+    """The pods that had no node before it settled: waiting again is not blamed on what follows."""
     notes: tuple[str, ...]
 
 
 def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tuple[str, ...]:
-    """What to say of a world that has just settled: how many pods have a node only since, and whom they pushed away."""
+    """Notes on a world that has just settled: how many pods got a node, and whom they preempted."""
     if not waited:
         return ()
     from kubespread.world.store.happenings import PREEMPTED
@@ -166,7 +166,7 @@ _CONTEXT = "context "
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:
-    """What the snapshot's origin says of itself, its age as of now."""
+    """The snapshot's origin as a reference, with its age as of now."""
     origin = snapshot.origin
     return ClusterReference(
         context=origin.source.removeprefix(_CONTEXT) if origin.source.startswith(_CONTEXT) else None,
@@ -179,7 +179,7 @@ def cluster_reference(snapshot: Snapshot) -> ClusterReference:
 
 
 def _age(time: str) -> int | None:
-    """Seconds since ``time``; a snapshot of the future, by another clock, is as old as it can be: 0."""
+    """Seconds since ``time``; 0 for a snapshot from the future, by another clock."""
     try:
         then = datetime.datetime.fromisoformat(time)
     except ValueError:

@@ -65,14 +65,14 @@ class Scheduler:
         return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
 
     def source_gaps(self, origin: Origin) -> Iterator[str]:
-        """What a snapshot of ``origin`` lacks. A kind that was not given is a gap only where a question needs it."""
+        """What a snapshot of ``origin`` lacks. A missing kind is a gap only where a question needs it."""
         yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
         if self.kube_version is None and SERVER_VERSION in origin.unread:
             yield f"{origin.unread[SERVER_VERSION]}: answers are those of {self.release(origin.release)}"
         yield from self.gaps(origin.release)
 
     def gaps(self, server_version: str) -> Iterator[str]:
-        """A cluster whose release is not among those that are modeled, or none."""
+        """A cluster whose release is unknown or not modeled."""
         if self.kube_version is not None or not server_version:
             return
         minor, version = KubeVersion.minor_of(server_version), self.release(server_version)
@@ -82,8 +82,8 @@ class Scheduler:
             yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
 
     def notes(self, origin: Origin) -> Iterator[str]:
-        """What to say whatever is asked: what there is to say of the cluster itself, where the release comes from if it
-        does not say it, and which proposed semantics it goes by.
+        """Notes for any question: on the cluster itself, on the source of the release if the cluster does not report
+        it, and on proposed semantics in use.
         """
         yield from origin.notes
         version = self.release(origin.release)
@@ -96,7 +96,7 @@ class Scheduler:
         yield from self.proposals(origin)
 
     def proposals(self, origin: Origin) -> Iterator[str]:
-        """Which proposed semantics it goes by."""
+        """A note on the proposed semantics in use."""
         yield from sentences_of(self.release(origin.release).proposed)
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
@@ -121,7 +121,7 @@ class Scheduler:
 
 @lru_cache(maxsize=16)
 def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
-    """Those of a configuration, made once for as long as its text stays the same."""
+    """The profiles of a configuration, cached while its text stays the same."""
     try:
         documents = read_documents(text)
         if len(documents) != 1:
@@ -137,7 +137,7 @@ def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ..
 
 
 def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
-    """kube-scheduler's own text at its first fault's line; of several, each once more where it stands."""
+    """kube-scheduler's own message at the line of the first fault; further faults are repeated at their own lines."""
     places = [lines.line(0, blame.path) for blame in error.blames]
     yield Fault(str(error), line=places[0] if places else None)
     for blame, line in zip(error.blames, places, strict=True):
@@ -147,12 +147,12 @@ def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Itera
 
 @cache
 def _stdin_text() -> bytes:
-    """What is piped in, which can be read only once."""
+    """Standard input, which can be read only once."""
     return read_text_bytes(STDIN, MAX_MANIFEST_BYTES)
 
 
 def _config_text(text: str) -> tuple[str, bytes]:
-    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
+    """A path, unless the text contains what no path does: a line break, or a leading brace."""
     try:
         if "\n" in text or text.lstrip().startswith("{"):
             return _CONFIG_TEXT, text_bytes(os.fsencode(text), MAX_MANIFEST_BYTES)

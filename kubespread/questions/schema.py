@@ -27,7 +27,7 @@ FILES: dict[str, type[Report]] = {
 
 
 def _named(name: type) -> dict[str, Any]:
-    """What knows its parts is text in JSON."""
+    """Types with parts are text in JSON."""
     if issubclass(name, NamespacedName):
         return {"type": "string"}
     raise NotImplementedError

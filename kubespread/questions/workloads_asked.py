@@ -19,19 +19,19 @@ from kubespread.world.reporting.happenings import workload_of
 
 @dataclass(frozen=True, slots=True)
 class WorkloadsAsked:
-    """As kubectl's ``-n`` and ``-l`` choose, or names."""
+    """Workloads chosen as with kubectl's ``-n`` and ``-l``, or by name."""
 
     namespace: str | None
     """None: all namespaces."""
     text: str
-    """The selector as it was written; empty: whatever the labels."""
+    """The selector as written; empty: any labels."""
     selector: Selector
     names: tuple[Named, ...] = ()
-    """Those that are named; none: all that are chosen otherwise."""
+    """The named ones; empty: all that the other fields choose."""
 
     @classmethod
     def of(cls, namespace: str | None, text: str, names: str | Sequence[str] = ()) -> WorkloadsAsked:
-        """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for a selector or a name that is none."""
+        """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         if names and text:
             raise UsageError("name workloads or choose them by labels, not both")
         try:
@@ -42,9 +42,9 @@ class WorkloadsAsked:
         return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(listed))))
 
     def named_in(self, world: World, namespace: str) -> list[WorkloadName]:
-        """Those that are named, a ReplicaSet of a Deployment as that; ``namespace`` is that of names without one.
+        """The named ones, a Deployment's ReplicaSet as the Deployment; ``namespace`` is that of names without one.
 
-        Raises UsageError, a line for each that is not there.
+        Raises UsageError, a line for each missing one.
         """
         names = [name.within(namespace) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
@@ -53,7 +53,7 @@ class WorkloadsAsked:
         return list(dict.fromkeys(_above(world, name) for name in names))
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
-        """Whether a workload is among them. One that is known only by its pods has the labels of the first of them."""
+        """Whether a workload is among them. One known only by its pods has the labels of the first of them."""
         labels = {} if self.selector.is_empty else _labels(world)
 
         def is_asked(name: WorkloadName) -> bool:

@@ -37,9 +37,9 @@ _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 def world_of(
     snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True, assumed: dict[str, None] | None = None
 ) -> World:
-    """The cluster of ``snapshot`` as it stands, its own edits not made.
+    """The cluster of ``snapshot`` as it is, without its edits.
 
-    ``assumed`` is filled with what is taken for granted there: that of another cluster which the same answer is about.
+    ``assumed`` collects what is assumed about it; pass another cluster's to share it in one answer.
     """
     version = scheduler.release(snapshot.origin.release)
     frameworks: dict[str, Scheduled | None] = {}
@@ -59,7 +59,7 @@ def world_of(
             objects,
             version,
             namespace=name.namespace,
-            # The world counts what quotas allow.
+            # The world counts quotas itself.
             admission=scheduler.admission_plugins(resource_quota=False),
         )
         source = replace(snapshot, objects=objects)
@@ -84,13 +84,13 @@ def world_of(
 
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
-    """The world as a snapshot of its own, which comes from where ``snapshot`` does."""
+    """The world as a snapshot with the origin of ``snapshot``."""
     objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
     return replace(snapshot, nodes=tuple(world.living.nodes.objects), pods=pods, objects=objects, edits=())
 
 
 def _time(snapshot: Snapshot) -> datetime.datetime:
-    """When the cluster was read; else when the last of its pods came to be, so that none is of the future."""
+    """When the cluster was read; else the latest time of its pods, so that none is in the future."""
     recorded = instant(snapshot.origin.time)
     if recorded is not None:
         return recorded
@@ -106,7 +106,7 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 
 
 def objects_now(world: World) -> ClusterObjects:
-    """The objects besides nodes and pods, every number of replicas as it is now."""
+    """The objects besides nodes and pods, with current numbers of replicas."""
     objects = world.objects
     deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
     gone = {

@@ -9,7 +9,7 @@ from kubespread.reports.parts import Report
 from kubespread.wording import some_of
 
 COMBINATION = "combination"
-"""What several changes together are counted as where they were not tried."""
+"""The family under which untried combinations are counted."""
 
 
 class PatchOperation(Report, frozen=True):
@@ -102,7 +102,7 @@ SCHEDULE_ANYWAY = "ScheduleAnyway"
 
 
 class _Kind(NamedTuple):
-    """How many changes of a family are spoken of: one, or any of several."""
+    """How a family's changes are phrased: one, or any of several."""
 
     one: str
     several: str
@@ -117,46 +117,46 @@ _COUNTED: Mapping[str, _Kind] = {
     "evict": _Kind("{what}", "evicting any of {} pods"),
     "add-node": _Kind("{what}", "more nodes like any of {}"),
 }
-"""Of which there may be very many, each about one node or pod."""
+"""Families that may have very many changes, each of one node or pod."""
 
 _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
-"""What follows from a relaxed constraint that is not enough."""
+"""What also fails where relaxing the whole constraint does not suffice."""
 
 
 def not_enough(advice: Advice) -> Iterator[str]:
     """``relaxing B``, ``uncordoning any of 3 nodes``: only kinds of which no change suffices, and constraints."""
     sufficient = {suggestion.family for suggestion in advice.enough}
-    for each in advice.not_enough:
-        if each.family in _COUNTED:
-            if each.family not in sufficient:
-                yield _counted(each)
-        elif each.family == SCHEDULE_ANYWAY:
-            yield f"relaxing {', '.join(each.constraints)}"
-        elif each.family not in _IMPLIED:
-            yield from each.changes
+    for changes in advice.not_enough:
+        if changes.family in _COUNTED:
+            if changes.family not in sufficient:
+                yield _counted(changes)
+        elif changes.family == SCHEDULE_ANYWAY:
+            yield f"relaxing {', '.join(changes.constraints)}"
+        elif changes.family not in _IMPLIED:
+            yield from changes.changes
 
 
 def costly(advice: Advice) -> Iterator[str]:
     """``evicting any of 2 pods (shop/web-3 would be pending)``: only kinds of which no change suffices."""
     sufficient = {suggestion.family for suggestion in advice.enough}
-    for each in advice.costly:
-        if each.family not in sufficient:
-            said = _counted(each) if each.family in _COUNTED else ", ".join(each.changes)
-            yield f"{said} ({some_of(each.harm, 1)})"
+    for changes in advice.costly:
+        if changes.family not in sufficient:
+            text = _counted(changes) if changes.family in _COUNTED else ", ".join(changes.changes)
+            yield f"{text} ({some_of(changes.harm, 1)})"
 
 
-def _counted(each: NotEnough | Costly) -> str:
-    """Changes of several nodes at once are none of those that are counted."""
-    single = [change for change in each.changes if change not in each.together]
-    words = _COUNTED[each.family]
+def _counted(changes: NotEnough | Costly) -> str:
+    """Counts the changes, without those of several nodes at once."""
+    single = [change for change in changes.changes if change not in changes.together]
+    words = _COUNTED[changes.family]
     if len(single) == 1:
         return words.one.format(what=single[0])
-    together = " or several together" if each.together else ""
+    together = " or several together" if changes.together else ""
     return words.several.format(len(single)) + together
 
 
 def untried(advice: Advice) -> str:
-    """How many more changes there are, and how many several together; empty where all were tried."""
+    """How many changes, and how many combinations, were not tried; empty where all were."""
     changes = dict(advice.untried)
     together = changes.pop(COMBINATION, 0)
     listed = [f"{number:,} more of {family}" for family, number in changes.items()]

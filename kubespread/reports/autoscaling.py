@@ -139,7 +139,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     @property
     def left(self) -> int:
         """How many pods still wait."""
-        return sum(len(each.pods) for each in self.pending)
+        return sum(len(kind.pods) for kind in self.pending)
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The same answer, with more to be said of it."""

@@ -1,4 +1,4 @@
-"""The constraints of a pod with what they count: in every domain, and of which pods."""
+"""The constraints of a pod with their counts: in every domain, and of which pods."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstrain
 from kubespread.scheduler.preemption import Preemption
 
 
-def preemption_report(found: Preemption, version: KubeVersion) -> PreemptionReport:
+def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
     """What preemption does for a pod that fits nowhere."""
-    candidate, tail = found.candidate, (found.tail or None) if version.since(24) else None
+    candidate, tail = preemption.candidate, (preemption.tail or None) if version.since(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
     victims = tuple(map(NamespacedName.of, candidate.victims))
@@ -66,11 +66,13 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
-    return [in_domains(each, each.around())[each.column.sorted_codes].tolist() for each in counted]
+    return [
+        in_domains(constraint, constraint.around())[constraint.column.sorted_codes].tolist() for constraint in counted
+    ]
 
 
 def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
-    """The matching pods of every value of the key, by its code. Nodes sharing a hostname label are added up."""
+    """The matching pods of every value of the key, by its code. Nodes that share a hostname label are added up."""
     codes, present = counted.column.codes, counted.column.present
     in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
     if isinstance(counted, SoftConstraint) and counted.is_hostname:

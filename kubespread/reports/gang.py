@@ -132,8 +132,8 @@ def gang_sentences(gang: GangReport) -> Iterator[str]:
         if blocked.conclusion is not None:
             yield f"member {blocked.member}: {blocked.conclusion}"
     if gang.waiting is not None:
-        found = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
-        whose = found if gang.fitted else "none is tried"
+        fitted = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
+        whose = fitted if gang.fitted else "none is tried"
         yield f"{whose}: {gang.waiting}"
     if gang.search is not None:
         yield _searched(gang, gang.search)

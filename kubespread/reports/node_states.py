@@ -1,4 +1,4 @@
-"""What keeps new pods away from a node in general, whatever they tolerate: that it is cordoned, or not ready."""
+"""What keeps new pods away from a node whatever they tolerate: it is cordoned, or not ready."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def closing_states(node: Node) -> Iterator[str]:
 
 
 def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:
-    """The same of all ``nodes`` that have any, by name."""
+    """The states of all ``nodes`` that have any, by name."""
     return {node.metadata.name: states for node in nodes if (states := tuple(closing_states(node)))}

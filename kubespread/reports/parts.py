@@ -213,7 +213,7 @@ class SkewChange(Report, frozen=True):
 
     def dealt(self, others: Sequence[SkewChange]) -> SkewChange:
         """The same change, with what it came to in other deals."""
-        return msgspec.structs.replace(self, after_dealt=Dealt.of(each.after for each in (self, *others)))
+        return msgspec.structs.replace(self, after_dealt=Dealt.of(side.after for side in (self, *others)))
 
 
 class ConstraintReport(Report, frozen=True):

@@ -80,8 +80,8 @@ def words_of(reason: str) -> ReasonWords:
     """What is said of a reason of kube-scheduler; one that is not known here is its own short name."""
     if reason.startswith(_INSUFFICIENT):
         return _lacking(reason.removeprefix(_INSUFFICIENT))
-    known = (words for start, words in _WORDS if reason.startswith(start))
-    return next(known, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
+    matching = (words for start, words in _WORDS if reason.startswith(start))
+    return next(matching, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
 
 
 def reasons_in(message: str) -> str:

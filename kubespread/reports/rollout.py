@@ -153,7 +153,7 @@ class RolloutReport(Report, frozen=True):
     def dealt(self, others: Sequence[RolloutReport]) -> RolloutReport:
         """The same rollout, with what became of it in other deals."""
         played = [self, *others]
-        stuck = [each for each in played if not each.complete]
+        stuck = [rollout for rollout in played if not rollout.complete]
         return msgspec.structs.replace(
             self,
             worst_skew=tuple(_over(self.worst_skew, [other.worst_skew for other in others])),
@@ -170,7 +170,7 @@ class RolloutReport(Report, frozen=True):
 def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]]) -> Iterator[RevisionSkew]:
     """Each constraint's skew over all deals: they are about the same constraints, in the same order."""
     for own, *same in zip(skews, *others, strict=True):
-        yield msgspec.structs.replace(own, dealt=Dealt.of(each.skew for each in (own, *same)))
+        yield msgspec.structs.replace(own, dealt=Dealt.of(side.skew for side in (own, *same)))
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:
@@ -183,13 +183,13 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     if rollout.may_get_stuck:
         why = f": {rollout.stuck_on}" if rollout.complete else ""
         ending = f"may get stuck ({rollout.stuck_deals} of {rollout.deals} deals{why}); as dealt here {ending}"
-    said = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
+    parts = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))
     # Of those that are as even as they are asked to be, the first one says so for all.
     telling = [(own, other) for own, other in pairs if own.most > own.max_skew or own.range != other.range]
-    said += [_final(own, other) for own, other in telling or pairs[:1]]
-    return "; ".join(said)
+    parts += [_final(own, other) for own, other in telling or pairs[:1]]
+    return "; ".join(parts)
 
 
 def _final(own: RevisionSkew, other: RevisionSkew) -> str:

@@ -57,7 +57,7 @@ class Placed:
 class Replicas:
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
-    asked: Simulate
+    question: Simulate
     replicas: int
     snapshot: Snapshot
     scheduler: Scheduler
@@ -81,11 +81,11 @@ class Replicas:
             return None
         self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
-        asked = msgspec.structs.replace(self.asked, settings=(*self.asked.settings, *change.settings))
+        revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
         try:
-            posed = pose(asked, snapshot, self.scheduler)
+            posed = pose(revised, snapshot, self.scheduler)
             question = posed.questions[0]
-            may_preempt = asked.preemption and has_lower(posed.cluster, question.pod)
+            may_preempt = revised.preemption and has_lower(posed.cluster, question.pod)
             if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
@@ -105,9 +105,9 @@ class Replicas:
 
     def placed(self, posed: Posed) -> Placed:
         (question,) = posed.questions
-        make_world = partial(world_of, posed.asked.snapshot, self.scheduler, assumed=self.assumed)
+        make_world = partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed)
         (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner, make_world)
-        self.assumed.update(dict.fromkeys((*posed.asked.lacking, *posed.cluster.assumed)))
+        self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
         if question.played is not None:
             rollout, preempted = question.played.rollout, question.played.preempted
             count = self.replicas - rollout.pending - rollout.not_created
@@ -122,12 +122,12 @@ class Replicas:
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster after the question's own edits."""
-        return edited(self.snapshot, self.scheduler, self.asked.namespace, preempts=self.asked.preemption)[0]
+        return edited(self.snapshot, self.scheduler, self.question.namespace, preempts=self.question.preemption)[0]
 
     @cached_property
     def _worlds(self) -> EditedWorlds:
-        namespace = self.asked.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        preempts, assumed = self.asked.preemption, self.assumed
+        namespace = self.question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        preempts, assumed = self.question.preemption, self.assumed
         return EditedWorlds(
             lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
         )
@@ -141,7 +141,7 @@ def advise_replicas(resolved: Resolved, replicas: Replicas) -> Advised:
     """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
     if resolved.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
-    posed = pose(replicas.asked, replicas.snapshot, replicas.scheduler)
+    posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (question,) = posed.questions
     plugins = framework(question.profile)
     as_it_is = replicas.placed(posed)

@@ -40,7 +40,7 @@ class Otherwise:
     """Other pods that are removed."""
     uncounted: OnNodes = ()
     """Other pods that keep their room, and that no constraint counts."""
-    at: int | None = None
+    position: int | None = None
     """The new position of the constraint in question; None where it keeps its own."""
 
 
@@ -52,7 +52,7 @@ class Placed:
     template: Pod
     nodes: Sequence[int]
     """Of the workload's own pods."""
-    wanted: int
+    desired: int
     """How many pods there are, with a node or without."""
 
 

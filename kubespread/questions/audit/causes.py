@@ -67,7 +67,7 @@ def first_that_ends(effect: Effect, afresh: Afresh, staying: Staying, candidates
 
 def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
     """For a constraint that does not hold."""
-    afresh, spread, position = effect.afresh, effect.spread, effect.at
+    afresh, spread, position = effect.afresh, effect.spread, effect.position
     constraint, key = spread.counted.constraint, spread.counted.constraint.topology_key
     own = afresh.template.spec.topology_spread_constraints if constraint.source == "pod" else []
     least = spread.least
@@ -88,7 +88,7 @@ def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
     yield from of_template(afresh)
     if len(own) > 1:
         keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
-        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, position), at=0)
+        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, position), position=0)
         yield Candidate("otherConstraints", keys, alone)
     if not constraint.is_hard:
         yield from of_scores(afresh)

@@ -30,11 +30,11 @@ class Exceeded:
 
     afresh: Afresh
     spread: Spread
-    at: int
+    position: int
     """The constraint's place among those of the template."""
 
     def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        position = self.at if otherwise.at is None else otherwise.at
+        position = self.position if otherwise.position is None else otherwise.position
         spread = self.afresh.spread(placed.cluster, placed.template, position)
         return PlacedAfresh(
             what=otherwise.what,
@@ -42,7 +42,7 @@ class Exceeded:
             placed=len(placed.nodes),
             counts=None if spread is None else spread.pods,
             skew=0 if spread is None else spread.skew,
-            holds=spread is not None and spread.is_even and len(placed.nodes) == placed.wanted,
+            holds=spread is not None and spread.is_even and len(placed.nodes) == placed.desired,
         )
 
 
@@ -62,7 +62,7 @@ class InOneDomain:
             placed=len(placed.nodes),
             counts=domains if len(domains) <= MANY else None,
             skew=0,
-            holds=is_spread and len(placed.nodes) == placed.wanted,
+            holds=is_spread and len(placed.nodes) == placed.desired,
         )
 
 

@@ -43,7 +43,7 @@ class Room:
     """Room for identical pods, if topology domains did not matter."""
 
     pods: int
-    there: int
+    existing: int
     """On the existing nodes."""
     per_node: Counts
     """On one new node of each group."""
@@ -51,7 +51,7 @@ class Room:
     def is_enough(self, counts: Counts) -> bool:
         """Whether these new nodes give all of them room."""
         new = sum(room * count for room, count in zip(self.per_node, counts, strict=True))
-        return self.there + new >= self.pods
+        return self.existing + new >= self.pods
 
 
 class Search:

@@ -98,11 +98,11 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     elif question.request is not None or question.tolerate or question.node_selector:
         raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
     labels = _labels(question.node_selector, snapshot.nodes)
-    given = (
+    source = (
         pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate, labels)
     )
     resolved = resolve(
-        replace(snapshot, objects=objects), [given], scene.scheduler,
+        replace(snapshot, objects=objects), [source], scene.scheduler,
         Choosing(question.named, question.namespace, one_only=True), counts_quotas=False,
     )  # fmt: skip
     (candidate,), (profile,) = resolved.candidates, resolved.profiles

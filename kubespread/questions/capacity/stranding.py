@@ -49,14 +49,14 @@ def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
         # This is about the pod, not about a node.
         return dict.fromkeys(range(len(evaluation.cluster)), Obstacle("rejected", evaluation.message or ""))
     details = evaluation.causes()
-    found: dict[int, Obstacle] = {}
+    by_node: dict[int, Obstacle] = {}
     for node in np.flatnonzero(~evaluation.feasible).tolist():
         status = evaluation.verdict(node)
         obstacle = _obstacle(status, details.get(status.plugin, {}).get(node, ()))
         if not obstacle.resources and (short := _short(details.get(NodeResourcesFit.name, {}).get(node, ()))):
             obstacle = Obstacle("resource", resources=short, closed=obstacle.texts[0])
-        found[node] = obstacle
-    return found
+        by_node[node] = obstacle
+    return by_node
 
 
 def _obstacle(status: Status, details: Causes) -> Obstacle:
@@ -83,15 +83,15 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
     """The nodes with no cpu or no memory left, for pods that request some, besides ``nodes``, which have worse
     obstacles.
     """
-    found = dict(nodes)
+    by_node = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
-            obstacle = found.get(node)
+            obstacle = by_node.get(node)
             if obstacle is None:
-                found[node] = Obstacle("resource", resources=(name,))
+                by_node[node] = Obstacle("resource", resources=(name,))
             elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
-                found[node] = Obstacle("resource", resources=_SHARED)
-    return found
+                by_node[node] = Obstacle("resource", resources=_SHARED)
+    return by_node
 
 
 def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:

@@ -86,8 +86,8 @@ def bars(evaluation: Evaluation) -> str | None:
         return _everywhere(evaluation, everywhere, reasons)
     confined = _confined(evaluation, constraints, reasons)
     selecting = selection_of(reasons)
-    if selecting is None or (confined is not None and confined.left < _left(selecting)):
-        return None if confined is None else confined.said
+    if selecting is None or (confined is not None and confined.nodes < _left(selecting)):
+        return None if confined is None else confined.sentence
     return left_by_selection(evaluation, reasons, selecting)
 
 
@@ -183,8 +183,8 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
 class _Confined:
     """Where a constraint lets the pod, and what is wrong there."""
 
-    said: str
-    left: int
+    sentence: str
+    nodes: int
     """How many nodes."""
 
 

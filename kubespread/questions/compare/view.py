@@ -326,7 +326,7 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
     columns = [
         Laid("", [Cell(row.change.value, _STYLES.get(row.change, "")) for row in rows.rows]),
         Laid("", [Cell(_names(row, names, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
-        Laid("", [cell(row.said) for row in rows.rows]),
+        Laid("", [cell(row.text) for row in rows.rows]),
     ]
     for line in tabulated(columns, headers=False) if rows.rows else ():
         yield from wrapped(line, look.width, HANGING)
@@ -395,7 +395,7 @@ class _Row:
 
     change: NodeChange
     nodes: Sequence[NodeDifference]
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

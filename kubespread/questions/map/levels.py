@@ -82,7 +82,7 @@ def named(key: str, value: str | None) -> str:
 @dataclass(frozen=True, slots=True)
 class Title:
     name: str
-    said: Sequence[str]
+    facts: Sequence[str]
     """In full, and shorter."""
     exceeds: bool = False
     """Whether the pods of the domain exceed a hard constraint."""

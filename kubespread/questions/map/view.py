@@ -194,7 +194,7 @@ class _Drawing:
         return max(1, self.columns[1] - self.label_width - self._beside_name)
 
     @cached_property
-    def each(self) -> int:
+    def nodes_per_cell(self) -> int:
         """How many nodes a character stands for: as few as keep the tallest box within the limit."""
         room, most = self._cells_in_line, max((len(nodes) for nodes in self.levels.boxes.values()), default=1)
         if self.look.in_full:
@@ -215,7 +215,7 @@ class _Drawing:
     def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
         title = title_of(self.report, self.levels, path, nodes, self.look.map_by)
         lines = self._named(nodes) if self.is_named else self._counted(nodes)
-        return Box(escaped(title.name), title.said, BAD if title.exceeds else "", list(lines))
+        return Box(escaped(title.name), title.facts, BAD if title.exceeds else "", list(lines))
 
     def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
@@ -231,7 +231,7 @@ class _Drawing:
                 yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
 
     def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
-        room, per_cell = self._cells_in_line, self.each
+        room, per_cell = self._cells_in_line, self.nodes_per_cell
         for label, group in self.levels.groups(nodes):
             cells = [self.shades.character(together, self.most) for together in self._together(group, per_cell)]
             for start in range(0, len(cells), room):
@@ -246,7 +246,9 @@ class _Drawing:
     def most(self) -> int:
         """The most marked pods that a character stands for."""
         groups = (group for nodes in self.levels.boxes.values() for _, group in self.levels.groups(nodes))
-        return max((held_by(nodes) for group in groups for nodes in self._together(group, self.each)), default=0)
+        return max(
+            (held_by(nodes) for group in groups for nodes in self._together(group, self.nodes_per_cell)), default=0
+        )
 
     def _label(self, text: str) -> Line:
         width = self.label_width
@@ -254,7 +256,9 @@ class _Drawing:
         return [Cell(shown, DIM), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
-        of = "a node" if self.is_named or self.each == 1 else f"{self.each} nodes, the fullest first"
+        of = (
+            "a node" if self.is_named or self.nodes_per_cell == 1 else f"{self.nodes_per_cell} nodes, the fullest first"
+        )
         if self.look.map_by is MapBy.LOAD:
             shown = "bar" if self.is_named else f"{NOBODY} no pods, ▁ to █"
             yield f"{shown}: requested of the fullest resource of {of}"
@@ -287,10 +291,10 @@ def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
 @dataclass(frozen=True, slots=True)
 class Box:
     name: str
-    said: Sequence[str]
+    facts: Sequence[str]
     """What stands beside the name, in full and shorter."""
     style: str
-    """The style of ``said``."""
+    """The style of ``facts``."""
     lines: Sequence[Line]
 
 
@@ -315,7 +319,7 @@ def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Lin
 
 
 def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
-    facts = next((text for text in box.said if width_of(box.name) + width_of(text) + _DOT <= inner), box.said[-1])
+    facts = next((text for text in box.facts if width_of(box.name) + width_of(text) + _DOT <= inner), box.facts[-1])
     facts = cut_end(facts, max(1, inner - _DOT - 1))
     name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))
     rule = "─" * (inner - _DOT - width_of(name) - width_of(facts))

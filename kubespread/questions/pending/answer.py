@@ -240,8 +240,8 @@ class _Freeing:
             tried=tried,
         )
 
-    def _suggestion(self, found: Found, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
-        change, answer = found.change, found.answer
+    def _suggestion(self, best: Found, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
+        change, answer = best.change, best.answer
         return Suggestion(
             change=change.said,
             brief=change.brief or change.said,

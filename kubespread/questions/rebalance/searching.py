@@ -104,13 +104,13 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
     """
     bound = start.total[0]
     stepwise = _Stepwise(start, pods)
-    best = stepwise.found()
+    best = stepwise.best()
     is_solved = best.total[0] == 0
     if is_solved and len(best.moves) <= bound:
         return Found(best, bound, True)
     exact = _Exhaustive(start, pods, _trials(start, MAX_TRIALS if is_solved else _MAX_HOPELESS_TRIALS))
     limit = len(best.moves) - 1 if is_solved else sum(len(pod.keys) for pod in pods)
-    shorter = exact.found(bound, limit)
+    shorter = exact.shortest(bound, limit)
     if shorter is not None:
         return Found(shorter, len(shorter.moves), True)
     return Found(best, min(exact.at_least, limit + 1), exact.is_exhausted, {} if is_solved else stepwise.obstacles)
@@ -134,7 +134,7 @@ class _Stepwise:
         self._attempt = start.fork()
         self.obstacles: dict[int, Counter[str]] = {}
 
-    def found(self) -> Attempt:
+    def best(self) -> Attempt:
         """Reach as many groups as possible; a group that was given up is tried again after another one was reached."""
         while True:
             reached = [place for place, group in enumerate(self._attempt.aim.groups) if self._reaches(place, group)]
@@ -210,9 +210,9 @@ class _Exhaustive:
         self.at_least = start.total[0]
         self.is_exhausted = False
 
-    def found(self, shortest: int, longest: int) -> Attempt | None:
-        """The first plan of at least ``shortest`` and at most ``longest`` evictions, one of the fewest."""
-        for length in range(shortest, longest + 1):
+    def shortest(self, at_least: int, at_most: int) -> Attempt | None:
+        """The first plan of at least ``at_least`` and at most ``at_most`` evictions, one of the fewest."""
+        for length in range(at_least, at_most + 1):
             self._seen.clear()
             self._was_cut = False
             attempt = self._within(self._start, length)

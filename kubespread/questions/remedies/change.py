@@ -126,7 +126,7 @@ class Answer:
 
     count: int
     """The nodes that fit the pod; for several pods, how many of them find a node."""
-    wanted: int = 1
+    needed: int = 1
     """How many are needed."""
     consequences: tuple[str, ...] = ()
     """What happens to others: ``preempting shop/api-1``."""
@@ -136,7 +136,7 @@ class Answer:
     @property
     def is_met(self) -> bool:
         """Whether the pods in question find their nodes, whatever happens to others."""
-        return self.count >= self.wanted
+        return self.count >= self.needed
 
     @property
     def suffices(self) -> bool:

@@ -48,12 +48,12 @@ class Trials:
     pod: Pod
     """The pod in question, or one of several."""
     most_effort: float = MOST_EFFORT
-    known: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
+    tried: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
         """How many changes were tried."""
-        return len(self.known)
+        return len(self.tried)
 
     @property
     def is_over(self) -> bool:
@@ -66,18 +66,18 @@ class Trials:
 
     def ask(self, change: Change) -> Answer | None:
         key = change.settings, change.edits
-        if key not in self.known:
+        if key not in self.tried:
             answer = self.asker.ask(change)
-            self.known[key] = None if answer is None else Found(change, answer)
-        tried = self.known[key]
+            self.tried[key] = None if answer is None else Found(change, answer)
+        tried = self.tried[key]
         return None if tried is None else tried.answer
 
-    def found(self, change: Change) -> Found | None:
+    def if_sufficient(self, change: Change) -> Found | None:
         """The change, if it suffices."""
         answer = self.ask(change)
         return Found(change, answer) if answer is not None and answer.suffices else None
 
-    def found_alone(self, change: Change) -> Found | None:
+    def if_sufficient_alone(self, change: Change) -> Found | None:
         """The change, if it would suffice with no other pods waiting: these take the room it makes."""
         answer = self.asker.ask_alone(change) if change.edits else None
         if answer is None or not answer.suffices:
@@ -88,7 +88,7 @@ class Trials:
         """Of the changes with which more than ``fitting`` pods find a node and none loses its own, the one that helps
         most and costs least.
         """
-        helping = (attempt for attempt in self.known.values() if attempt is not None and not attempt.answer.harm)
+        helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
         return next((attempt for attempt in ranked if attempt.answer.count > fitting), None)
 
@@ -112,7 +112,7 @@ class Searched:
         smallest_size = smallest(ladder, trials, stuck)
         if smallest_size is not None:
             self.found.append(minimal([smallest_size.change], trials))
-        elif (costly := _costly(ladder, trials) or trials.found_alone(ladder.most)) is not None:
+        elif (costly := _costly(ladder, trials) or trials.if_sufficient_alone(ladder.most)) is not None:
             self.costly.append((ladder, costly))
         else:
             self.not_enough.append(ladder)
@@ -179,7 +179,7 @@ def _costly(ladder: Ladder, trials: Trials) -> Found | None:
     """The smallest tried size that would suffice but harms others."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
         change = ladder.at(place)
-        earlier = trials.known.get((change.settings, change.edits))
+        earlier = trials.tried.get((change.settings, change.edits))
         if earlier is not None and earlier.answer.is_met:
             return earlier
     return None
@@ -283,16 +283,16 @@ def minimal(parts: Sequence[Change], trials: Trials) -> Found:
     kept = list(parts)
     for part in parts:
         without = [other for other in kept if other is not part]
-        if without and not trials.is_over and trials.found(joined(without)) is not None:
+        if without and not trials.is_over and trials.if_sufficient(joined(without)) is not None:
             kept = without
     for place, part in enumerate(tuple(kept)):
         for piece in part.pieces:
             if trials.is_over or not kept[place].pieces:
                 break
             fewer = [*kept[:place], kept[place].without(piece), *kept[place + 1 :]]
-            if trials.found(joined(fewer)) is not None:
+            if trials.if_sufficient(joined(fewer)) is not None:
                 kept = fewer
-    fewest = trials.found(joined(kept))
+    fewest = trials.if_sufficient(joined(kept))
     assert fewest is not None
     return fewest
 

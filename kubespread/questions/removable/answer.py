@@ -1,4 +1,4 @@
-"""Which nodes can go: each alone in the cluster as it is, and as many as a greedy order finds together."""
+"""Which nodes can be removed: each alone from the cluster as it is, and as many together as a greedy order finds."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ NOT_MODELLED = (
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
 _SHARE = 0.9
-"""Of what the other nodes have left, how much the pods of a group may ask for: rarely does the last bit fit."""
+"""The share of the other nodes' free resources that a group's pods may request: rarely does the last bit fit."""
 _IN_A_ROW = 20
-"""After so many nodes that do not go after each other no other is tried."""
+"""Nodes in a row that cannot go, after which no other is tried."""
 
 
 @asks(Removable)
@@ -116,7 +116,7 @@ class _Alone:
 
 @dataclass(slots=True)
 class _Group:
-    """The nodes that went so far, in one world."""
+    """The nodes removed so far, in one world."""
 
     world: World
     nodes: list[str] = field(default_factory=list)
@@ -143,10 +143,10 @@ def removals(
     waited: Collection[PodKey] = (),
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[tuple[NodeRemoval, ...], Together]:
-    """What becomes of each of the nodes ``names``, and of those that can go together.
+    """The outcome for each of the nodes ``names``, and for those that can go together.
 
-    ``world`` is settled, and stays as it is; ``waited`` are the pods that waited before that, which are not charged to
-    the nodes they have been placed on. ``on_progress`` is told of each node that was looked at.
+    ``world`` is settled, and is not changed; ``waited`` are the pods that waited before that: they are not blamed on
+    the nodes where they were placed since. ``on_progress`` is called with the number of nodes checked.
     """
     alone: list[_Alone] = []
     trials = _Trials(world, flags, waited)
@@ -187,14 +187,14 @@ def removals(
 
 
 def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -> tuple[str, ...]:
-    """What to say of pods that a drain evicts and of which nobody knows what becomes."""
+    """Notes on evicted pods whose controllers are unknown, so that nobody knows what happens to them."""
     pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
     owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
     return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not world.makes_others(owner))
 
 
 class _Trials:
-    """Nodes that are removed from forks of one world, which is settled and stays as it is."""
+    """Removes nodes from forks of one world, which is settled and is not changed."""
 
     def __init__(self, world: World, flags: DrainFlags, waited: Collection[PodKey]) -> None:
         self._world, self._flags, self._waited = world, flags, waited
@@ -225,7 +225,7 @@ class _Trials:
         return trial
 
     def _set_apart(self, node: Node) -> Iterator[Hold]:
-        """What is said against a node whatever runs on it."""
+        """What blocks a node regardless of its pods."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Hold(cause="controlPlane", detail=f"label {label}")
@@ -233,7 +233,7 @@ class _Trials:
             yield Hold(cause="lastOfDomain", detail=domain)
 
     def together(self, names: Sequence[str]) -> _Group:
-        """Greedily, in the order of ``names``: groups that go are gone, one that does not is halved.
+        """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
         """
@@ -258,12 +258,12 @@ class _Trials:
         return Asks(group.world, names, self._flags, self._waited)
 
     def _impossible(self, group: _Group, names: Sequence[str], short: str) -> tuple[Hold, ...]:
-        """What holds nodes together whatever is tried; ``short`` is what the others have too little of."""
+        """What certainly blocks the nodes together; ``short`` is what the others have too little of."""
         lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.world, names))
         return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
 
     def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
-        """What holds the next nodes; they are gone from the group's world where nothing does."""
+        """What blocks the next nodes; they are removed from the group's world if nothing does."""
         trial = group.world.fork()
         held = remove(trial, names, self._flags, self._waited).held
         if not held:
@@ -272,15 +272,15 @@ class _Trials:
 
 
 def _lost(world: World) -> Iterator[NamespacedName]:
-    """Pods without a controller that were evicted; those that would be preempted hold a node."""
+    """Evicted pods without a controller; those that would be preempted block a node."""
     return (NamespacedName.of(gone.pod) for gone in world.happenings.lost_for_good())
 
 
 class CountingDomains:
-    """The domains of a settled world without which pods have fewer to be spread over.
+    """The domains of a settled world whose loss leaves pods fewer domains to spread over.
 
-    Zones, whoever counts them, and those that some hard constraint counts; not hosts, of which every node is the only
-    one. Constraints that are only preferred keep no node.
+    All zones, and domains that some hard constraint counts; not hosts, which are single nodes. Soft constraints block
+    no node.
     """
 
     def __init__(self, world: World) -> None:
@@ -292,8 +292,8 @@ class CountingDomains:
         self._counts = cache(self._asked)
 
     def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
-        """Those that have no node left without the nodes ``names``, ``zone c``, and ``the cluster`` itself; over the
-        last domain of a key nothing is spread. ``world`` is this one, or what has become of it.
+        """Domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the last
+        domain of a key spreads nothing. ``world`` is this one, or a later state of it.
         """
         if len(names) == len(world.living.nodes):
             yield "the cluster"
@@ -310,7 +310,7 @@ class CountingDomains:
                         yield f"{short_key(key)} {column.values[code]}"
 
     def _asked(self, key: str, value: str) -> bool:
-        """Whether some hard constraint counts a domain: those of nodes where its pod may not run it does not."""
+        """Whether some hard constraint counts the domain: it does not count nodes where its pod may not run."""
         world = self._world
         return any(
             domain.value == value and domain.eligible_nodes > 0
@@ -340,13 +340,13 @@ def _has_shared(world: World, key: str) -> bool:
 
 
 def _is_made_again(world: World, pod: Pod) -> bool:
-    """Whether the pod's controller makes another one, which needs room."""
+    """Whether the pod's controller creates a replacement, which needs room."""
     owner = world.book.owner_of(pod)
     return is_active(pod) and owner is not None and world.makes_others(owner)
 
 
 class Asks:
-    """Nodes of a world in the order in which they are to go; the world stays as it is."""
+    """Requests of a world's nodes, in the order of their removal; the world is not changed."""
 
     def __init__(self, world: World, names: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> None:
         """Pods that ``waited`` before the world settled do not count: they may wait again."""
@@ -360,7 +360,7 @@ class Asks:
                 if key_of(pod) not in waited:
                     requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             requests.append(requested)
-        # Of others there may be more than nodes say, and profiles may ignore them.
+        # Nodes may have more of other resources than they report, and profiles may ignore those.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]
         self._asked: Mapping[str, Counts] = {
             resource: np.array([wrapped(request[resource]) for request in requests], dtype=np.int64)
@@ -369,7 +369,7 @@ class Asks:
         """By resource, what the pods of each node ask for."""
 
     def _of(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
-        """From node ``first`` on, ``count`` of them: what the first asks for, the first two, and so on, and what all
+        """For ``count`` nodes from ``first`` on: the cumulative requests of the first one, two and so on, and what all
         others have free then.
         """
         chosen = slice(first, None if count is None else first + count)
@@ -378,7 +378,7 @@ class Asks:
         return np.cumsum(self._asked[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
-        """How many of the nodes, from ``first`` on, ask for no more than a share of what the others have left."""
+        """How many nodes, from ``first`` on, request no more than ``share`` of what the others have free."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._asked:
             demand, remaining = self._of(resource, first)
@@ -386,7 +386,7 @@ class Asks:
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
-        """What ``count`` nodes together ask for too much of; empty where of nothing."""
+        """The resource of which ``count`` nodes together request too much; empty where there is none."""
         for resource in self._asked:
             demand, free_then = self._of(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)
@@ -397,8 +397,8 @@ class Asks:
 
 
 def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str, ...]:
-    """Of the workloads whose pods were ``placed`` since the cluster was ``before``, those that are more uneven now than
-    maxSkew allows and than they were: ``NAMESPACE/Kind/name: zone skew 2 exceeds maxSkew 1``.
+    """Workloads with pods ``placed`` since the cluster was ``before`` whose skew exceeds maxSkew and grew:
+    ``NAMESPACE/Kind/name: zone skew 2 exceeds maxSkew 1``.
     """
     pods: dict[WorkloadName, Pod] = {}
     for pod in placed:
@@ -412,7 +412,7 @@ def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]
     for workload, pod in pods:
         for position, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
             skew = skew_now(constraint)
-            # Few are, and only of those it matters how they were.
+            # Few are above maxSkew, and only for those the earlier skew matters.
             if not constraint.is_hard or skew <= constraint.max_skew:
                 continue
             if skew > skew_now(constraints_on(before, pod, scheduler_of)[position]):

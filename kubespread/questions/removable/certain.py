@@ -1,8 +1,8 @@
-"""Pods that are certain to find another node when theirs goes, without moving any of them.
+"""Pods that certainly find another node when theirs goes, without moving any of them.
 
-What a pod may use is asked of the filters, once for all pods and nodes that they cannot tell apart. A pod that is moved
-takes room on one node only; so where each pod of a node fits on more other nodes than pods move, all of them find one,
-whatever the order. That is claimed only where nothing else depends on where they land: see `Certain.goes`.
+The filters are asked once for all pods and nodes that they cannot tell apart. A moved pod takes room on one node only;
+so if each pod of a node fits on more other nodes than pods move, all of them find one, in any order. This is claimed
+only where nothing else depends on where they land: see `Certain.goes`.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
 from kubespread.world.events.world import World
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
-"""Controllers that make another pod at once and of the same kind."""
+"""Controllers that immediately create an identical pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mover:
-    """What the pods of one controller find, as things stand."""
+    """Where pods of one controller fit now."""
 
     plugins: Framework
     template: Pod
     fits: Mask
-    """Where one pod more fits."""
+    """Where one more pod fits."""
     hard: tuple[HardConstraint, ...]
-    """What looks beyond the node when it fits."""
+    """The constraints that look beyond the node."""
 
 
 class Certain:
-    """The pods of a world that is settled, and stays as it is."""
+    """Judges the pods of a settled world, which is not changed."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -56,19 +56,19 @@ class Certain:
         self._waiting = len(world.waiting)
         lowest = world.cluster.kinds.lowest_priority
         self._may_preempt = any(priority_of(waiting.pod) > lowest for waiting in world.waiting)
-        """Whether a pod that waits could push others away once something changes."""
-        # Read before anything is asked of them: they are kept up from then on.
+        """Whether a waiting pod could preempt others once something changes."""
+        # Read before their first use: they are kept current from then on.
         self._allowed = {
             (budget.metadata.namespace, budget.metadata.name): budget.status.disruptions_allowed
             for budget in world.budgets.current(world.time)
         }
 
     def goes(self, node: int, pods: Sequence[Pod]) -> bool:
-        """Whether a drain that evicts ``pods``, all that leave the node with it, is certain to leave none pending.
+        """Whether a drain that evicts ``pods``, all that leave the node with it, certainly leaves none pending.
 
-        No for anything but pods that a ReplicaSet makes again at once, that have no volumes, that their budgets let go
-        together, that no filter but topology spread judges beyond the node, and that count in no constraint but their
-        own and there alone of the node's pods.
+        Only for pods that a ReplicaSet recreates at once, that have no volumes, that their budgets let go together,
+        that no filter but topology spread judges beyond the node, and that count only in their own constraints, as the
+        node's only such pod.
         """
         if self._may_preempt or not self._budgets_let_go(pods):
             return False
@@ -141,22 +141,22 @@ class Certain:
         return not any(selector.matches(other.metadata.labels) for other in others for selector in selectors)
 
     def _rooms(self, node: int, pod: Pod, owner: WorkloadName, mover: _Mover) -> int:
-        """On how many other nodes the pod fits at least once it has left its own, which is cordoned."""
+        """A lower bound on the other nodes that fit the pod once it has left its own, which is cordoned."""
         if not mover.hard:
             return int(np.count_nonzero(mover.fits)) - int(mover.fits[node])
-        # Which nodes they count is told by these alone, and so is all that a pod on one of them changes.
+        # These alone determine which nodes they count, and what a pod on one of them changes.
         alike = tuple(
             (int(constraint.column.codes[node]), bool(constraint.eligible[node]), bool(constraint.counts_on[node]))
             for constraint in mover.hard
         )
         key = owner, alike
         if key not in self._room:
-            # The node of the next pod that is alike is one of those counted here, and not one it may go to.
+            # The node of the next identical pod is counted here, though that pod may not go to it.
             self._room[key] = self._asked(node, pod, mover) - 1
         return self._room[key]
 
     def _asked(self, node: int, pod: Pod, mover: _Mover) -> int:
-        """0 where the pod may leave a constraint violated wherever it goes."""
+        """How many nodes fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
         cluster = self._without(node).after(Change(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
@@ -165,7 +165,7 @@ class Certain:
         return int(np.count_nonzero(Placing(prepared).feasible()))
 
     def _without(self, node: int) -> Cluster:
-        """The cluster with one node cordoned; the pods of a node are asked about one after another."""
+        """The cluster with one node cordoned; a node's pods are queried one after another."""
         if self._cordoned is None or self._cordoned[0] != node:
             base = self._world.cluster
             self._cordoned = node, base.after(Change(replaced={node: cordoned(base.nodes.objects[node])}))

@@ -1,4 +1,4 @@
-"""Nodes removed from a world for real: cordoned, drained and deleted, until something holds one of them."""
+"""Nodes removed by playing it: cordoned, drained and deleted, until something blocks one of them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_E
 
 
 def refusals(plan: DrainPlan) -> Iterator[Hold]:
-    """What kubectl drain says against a node before it evicts anything."""
+    """kubectl drain's refusals of a node, before it evicts anything."""
     for error, pods in plan.refused.items():
         yield Hold(cause=_REFUSALS.get(error, "daemonSet"), detail=error, pods=tuple(pods))
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What came of nodes that were to go."""
+    """The outcome of removing nodes."""
 
     held: tuple[Hold, ...] = ()
-    """What holds the first that does not go."""
+    """What blocks the first node that cannot go."""
     until_deleted: int = 0
     """Pods that waited until the Node object was deleted, and found a node then."""
 
@@ -41,7 +41,7 @@ class Removed:
 def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> Removed:
     """Cordon ``nodes``, drain them one after another and delete them.
 
-    Where something does, the world is left as it is then. ``waited`` is as for `Missing`.
+    Where something blocks one, the world is left as it is then. ``waited`` is as for `Missing`.
     """
     missing = Missing(world, waited)
     objects = world.living.nodes
@@ -49,7 +49,7 @@ def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collec
     for name in nodes:
         if not drain(world, [name], flags):
             return Removed(tuple(_blocked(world)))
-        # Of a single node they may fit once it is gone, and its domain with it.
+        # For a single node, they may fit once it is gone, and its domain with it.
         pending = missing.newly_waiting(world)
         if len(nodes) > 1 and pending:
             return Removed(tuple(_no_node(world, pending)))
@@ -61,7 +61,7 @@ def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collec
 
 
 def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
-    """Those that hear the same together, named by their workloads: the pods are new ones."""
+    """Pods with the same message together, named by their workloads: the pods themselves are new."""
     by_message: dict[str, dict[str, None]] = {}
     for waiting in pending:
         workload = workload_of(world, waiting.pod)
@@ -77,7 +77,7 @@ def _not_made(world: World, missing: Missing) -> Iterator[Hold]:
 
 
 def _pushed_away(world: World) -> Iterator[Hold]:
-    """Pods of lower priority that made room, and have no controller or are protected by a budget."""
+    """Preempted pods of lower priority without a controller, or protected by a budget."""
     preempted = [gone for gone in world.happenings.gone if gone.why == PREEMPTED]
     if lost := [NamespacedName.of(gone.pod) for gone in preempted if gone.is_lost_for_good]:
         yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(lost))

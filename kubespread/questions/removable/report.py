@@ -131,7 +131,7 @@ def _together(together: Together, alone: str) -> Iterator[str]:
     if len(together.nodes) <= _MAX_NAMED and not together.untried:
         yield f"{headline}, in this order{groups}: {named}"
         return
-    # Of many the names would bury the answer.
+    # Many names would bury the answer.
     yield headline
     yield f"together, in this order{groups}: {named}"
     if together.untried:

@@ -1,4 +1,4 @@
-"""Removable nodes: a row a node, of many the first of each sort, and what holds the others by cause."""
+"""Removable nodes: one row per node, with many the first of each sort, and by cause what blocks the others."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _WORDS = {
 
 
 def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
-    """``no controller: default/debug``: the cause, whom it is about, and the message where that says more.
+    """``no controller: default/debug``: the cause, the pods, and the message where it says more.
 
-    Without ``names_protected`` the same is said of all pods of a budget.
+    Without ``names_protected`` all pods of a budget share one sentence.
     """
     word = _WORDS[hold.cause]
     whom = f" {some_of(hold.pods, _MAX_PODS)}" if hold.pods and (names_protected or hold.cause != "budget") else ""
@@ -48,7 +48,7 @@ def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
 
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
-    """What comes of a node that goes, besides that its pods move."""
+    """Effects of removing a node, besides moving its pods."""
     yield from (f"leaves {violation}" for violation in row.violated)
     if row.until_deleted and row.alone:
         wait = "waits" if row.until_deleted == 1 else "wait"
@@ -85,7 +85,7 @@ _NODE: Sequence[Column[NodeRemoval]] = (
 
 
 def view(report: RemovableReport) -> View:
-    """A row a node: its place in the order in which nodes go together, and the causes by which it is held."""
+    """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(
         title="Nodes", columns=_NODE, rows=report.rows, is_answer=True, readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.alone else Tone.BAD,
@@ -118,7 +118,7 @@ def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
 
 
 def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
-    """Of many nodes a few of each sort, in the report's order."""
+    """With many nodes, a few of each sort, in the report's order."""
     if look.in_full or len(report.rows) <= _MAX_ROWS:
         return report.rows
     go = [row for row in report.rows if row.place is not None]
@@ -127,7 +127,7 @@ def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
 
 
 def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
-    """What holds nodes, those of which the same is said together, most of them first."""
+    """What blocks nodes, grouped by reason, the one with the most nodes first."""
     by_text: dict[str, list[str]] = {}
     for row in rows:
         held = (_sentence(hold, names_protected=False) for hold in row.held)

@@ -40,14 +40,16 @@ from kubespread.world.store.pod_book import key_of
 G = TypeVar("G", bound=PodGiven)
 
 MOST_REPLICAS = 50_000
-"""That are asked for: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000 pods."""
+"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
+pods.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """Workloads and the cluster they are to be placed in, once their controllers have had their say."""
+    """Workloads and the cluster they will be placed in, after their controllers' work."""
 
-    asked: Resolved
+    resolved: Resolved
     questions: Sequence[Question]
     cluster: Cluster
     manner: Manner
@@ -60,7 +62,7 @@ def pose(
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> Posed:
-    """What is placed for ``question``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
@@ -107,7 +109,7 @@ def pose(
 
 
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
-    """All workloads that are asked about, placed in one queue; raises the first refusal where nobody is told of it."""
+    """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
     if not 1 <= question.runs <= MAX_RUNS:
         raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {question.runs}")
     check_deals(question.deals)
@@ -120,7 +122,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
     scheduler = scene.scheduler
     posed = pose(question, scene.snapshot, scheduler, scene.on_progress, scene.on_refused)
-    resolved, questions, cluster = posed.asked, posed.questions, posed.cluster
+    resolved, questions, cluster = posed.resolved, posed.questions, posed.cluster
     reports = simulate_queue(
         cluster, questions, posed.manner, lambda: world_of(resolved.snapshot, scheduler, assumed=cluster.assumed)
     )
@@ -139,7 +141,7 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
 
 
 def _refused_with_gangs(question: Simulate) -> list[str]:
-    """What was asked for that is not modeled of gangs."""
+    """Requested options that are not modeled for gangs."""
     asked_for = {
         "preemption": question.tells_preemption,
         "an autoscaler": question.autoscaler is not None,
@@ -149,7 +151,7 @@ def _refused_with_gangs(question: Simulate) -> list[str]:
 
 
 def _autoscaler(name: str | None, node_groups: GroupsGiven) -> Autoscaler | None:
-    """Which one is to add nodes, None for none. Raises UsageError."""
+    """The autoscaler that adds nodes, None for none. Raises UsageError."""
     if name is None:
         if node_groups is not None:
             raise UsageError("node groups are for an autoscaler: say which, ca or karpenter")
@@ -161,7 +163,7 @@ def _autoscaler(name: str | None, node_groups: GroupsGiven) -> Autoscaler | None
 
 
 def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
-    """Up to 1.34 any of the equal nodes may be taken, and a pod goes where nobody can foretell."""
+    """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold."""
     has_ties = any(placement.ties > 1 for placement in report.placements)
     if version.since(35) or report.seed is not None or not has_ties:
         return report

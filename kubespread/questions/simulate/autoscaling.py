@@ -1,4 +1,4 @@
-"""A simulation that left replicas pending goes on: an autoscaler adds nodes for them."""
+"""Continues a simulation that left replicas pending: an autoscaler adds nodes for them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import PREEMPTED
 
 GroupsGiven = str | Sequence[NodeGroup] | None
-"""A file, or groups at hand; None for those that the cluster's own objects tell of."""
+"""A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """One workload that was placed, as far as it could be."""
+    """One workload, placed as far as possible."""
 
     candidate: Candidate
     question: Question
@@ -43,7 +43,7 @@ class Simulated:
 
     @property
     def lacking(self) -> int:
-        """How many replicas came into being and found no node; a DaemonSet's pods are for nodes that are there."""
+        """How many replicas exist without a node; a DaemonSet's pods are for existing nodes."""
         if self.candidate.is_daemon:
             return 0
         if self.question.played is not None:
@@ -60,8 +60,8 @@ def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> Sequ
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
-    """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting, as are
-    the pods that controllers make for those that were preempted, unless they find a node.
+    """The cluster without its own waiting pods, but with the placed replicas; the others wait, as do the replacements
+    of preempted pods unless they find a node.
     """
     placed = [pod for simulation in simulated for pod in _placed(simulation)]
     companions = [
@@ -80,7 +80,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
         names = (name for name in replica_names(simulation.candidate.pod, ()) if (namespace, name) not in world.book)
         for name in islice(names, simulation.lacking):
             world.create(states.copy_of(template, name, world.timestamp), template)
-    # Controllers are to want the replicas that were asked for, whatever their objects say.
+    # Controllers should want the requested replicas, whatever their objects say.
     owners: set[WorkloadName | None] = {world.book.owner_of(simulation.candidate.pod) for simulation in simulated}
     for owner in owners - {None}:
         assert owner is not None
@@ -93,7 +93,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 def with_autoscaling(
     world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup]
 ) -> tuple[SimulateReport, ...]:
-    """The reports, those with pending replicas with what the autoscaler would do about them.
+    """The reports; those with pending replicas get the autoscaler's account.
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
@@ -111,7 +111,7 @@ def with_autoscaling(
 
 
 def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
-    """The ReplicaSet that a Deployment would make says whose it is."""
+    """The ReplicaSet that a Deployment would make, with its owner reference."""
     workload = candidate.workload
     if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
         return companion
@@ -120,7 +120,7 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
 
 
 def _placed(simulation: Simulated) -> Iterator[Pod]:
-    """Those of a rollout are in the cluster already."""
+    """The placed pods; those of a rollout are in the cluster already."""
     for placement in simulation.report.placements if simulation.question.played is None else ():
         pod = states.copy_of(simulation.candidate.pod, placement.pod, "")
         yield states.on_node(pod, placement.node, states.running_since("", ready=True))

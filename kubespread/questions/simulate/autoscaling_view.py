@@ -1,4 +1,4 @@
-"""Which nodes an autoscaler adds for replicas that found none: a row a loop, and how many would have been enough."""
+"""Nodes an autoscaler adds for pending replicas: one row per loop, and how many would have been enough."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from kubespread.views.screen import room_beside
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30
-"""What the other columns take."""
+"""The width of the other columns."""
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
-    """The one of all workloads together, None where none was asked for or nothing waited."""
+    """The account of all workloads together, None where none was requested or nothing waited."""
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
@@ -45,7 +45,7 @@ def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
 
 
 def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
-    """All of a few; of many the first and the last."""
+    """All loops if few, else the first and the last."""
     half = _MAX_LOOPS // 2
     is_long = len(loops) > _MAX_LOOPS and not look.in_full
     shown = [*loops[:half], *loops[-half:]] if is_long else loops
@@ -79,7 +79,7 @@ def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
 
 
 def _added(added: Sequence[GroupNodes], room: int) -> str:
-    """Which groups get how many; of too many to name how many there are."""
+    """Nodes by group; just the number of groups if too many to name."""
     text = " ".join(f"{group.group} +{len(group.nodes):,}" for group in added)
     if width_of(text) <= room:
         return text
@@ -89,7 +89,7 @@ def _added(added: Sequence[GroupNodes], room: int) -> str:
 
 
 def _groups(report: AutoscalingReport) -> str:
-    """``w/a 2 → 5 (zone a)``: the zone where the name does not say it."""
+    """``w/a 2 → 5 (zone a)``: the zone only where the name does not contain it."""
     changes = []
     for group in report.groups:
         if group.added:
@@ -102,7 +102,7 @@ def _groups(report: AutoscalingReport) -> str:
 
 
 def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
-    """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
+    """The phrases for each group; a name that several zones share is written once: ``w (a 2 · b 1)``."""
     groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
     for name, text in changes:
         pools.setdefault(groups[name].pool, []).append((name, text))
@@ -128,7 +128,7 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
 
 
 def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
-    """Why who waits still waits, and why one more node of a group is no help."""
+    """Why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
         yield from flowed([[cell(f"{count:,} of {name} pending: {kind.message}")]], look)

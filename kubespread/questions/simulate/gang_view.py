@@ -21,7 +21,7 @@ _NAMES_PER_WIDTH = 3
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One domain, or several that say the same."""
+    """One domain, or several with the same verdict."""
 
     domain: GangDomain
     """The first of them."""
@@ -29,8 +29,8 @@ class _Row:
 
 
 def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
-    """A row a domain, the best first, and which one is taken; of many those that say the same in one row. Lines that
-    ``look.width`` bounds.
+    """One row per domain, the best first, and which one is taken; with many, those with the same verdict share a row.
+    Lines are limited by ``look.width``.
     """
     if gang.topology_key is None or not gang.domains:
         return
@@ -63,7 +63,9 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
 
 
 def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
-    """Domains of as many nodes with the same verdict in one row, each where its first was; the best by itself."""
+    """Domains of equal size with the same verdict in one row, each row where its first domain was; the best by
+    itself.
+    """
     rows: dict[object, _Row] = {}
     for domain in domains:
         key = 0 if domain is domains[0] and domain.fits else (domain.nodes, domain.members, domain.total, _why(domain))
@@ -82,7 +84,7 @@ def _members(gang: GangReport, domain: GangDomain) -> Cell:
 
 
 def _score(domain: GangDomain) -> str:
-    """``100+51 = 151``: for the members that fit, and for how much of the domain they and others take."""
+    """``100+51 = 151``: for the members that fit, and for the share of the domain that they and others use."""
     return "" if domain.total is None else f"{domain.pods_score}+{domain.resources_score or 0} = {domain.total}"
 
 

@@ -1,5 +1,5 @@
-"""Which of the workloads asked about are gangs: all of them in a what-if, else those whose pods say which group is
-theirs, where the release and its feature gates look at that.
+"""Which of the workloads in question are gangs: all of them in a what-if, else those whose pods name their group, where
+the release and its feature gates support that.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more tha
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Every workload is to be placed as gangs of ``size``, whatever its pods say."""
+    """Place every workload as gangs of ``size``, whatever its pods say."""
 
     size: int
     topology_key: str = ""
 
 
 def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused: Sequence[str]) -> WhatIf | None:
-    """What is asked for, None for no gangs. ``refused`` are other things asked for that do not go with gangs.
+    """The requested what-if, None for no gangs. ``refused`` are other requested options that do not go with gangs.
 
     Raises UsageError.
     """
@@ -64,15 +64,15 @@ def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused
 def gangs_of(
     as_gangs: WhatIf | None, resolved: Resolved, grown: Sequence[Growth], cluster: Cluster
 ) -> Sequence[Gang | None]:
-    """Of each candidate the gang that its pods are, None for none. Raises UsageError."""
+    """The gang of each candidate's pods, None for none. Raises UsageError."""
     if as_gangs is None:
         return _pod_group_gangs(resolved, grown, cluster)
     pairs = zip(resolved.candidates, grown, strict=True)
     return [_what_if_gang(as_gangs, candidate, growth, cluster) for candidate, growth in pairs]
 
 
-def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: Cluster) -> Gang:
-    """One workload as gangs. Replicas that run are members of its only gang, or make up whole ones before.
+def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster: Cluster) -> Gang:
+    """One workload as gangs. Running replicas are members of its only gang, or complete earlier gangs.
 
     Raises UsageError where the workload's replicas are not placed, or not a multiple of the gang.
     """
@@ -85,22 +85,22 @@ def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: 
             f"{whose} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
             "--from-scratch places it anew"
         )
-    is_only_one = growth.further is not None and growth.further + running == asked.size
-    if not is_only_one and running % asked.size:
+    is_only_one = growth.further is not None and growth.further + running == option.size
+    if not is_only_one and running % option.size:
         raise UsageError(
-            f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {asked.size}; "
+            f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {option.size}; "
             "--from-scratch places it anew"
         )
     members = growth.present if is_only_one else ()
-    domain, fault = _domain_of(members, asked.topology_key, cluster)
+    domain, fault = _domain_of(members, option.topology_key, cluster)
     return Gang(
-        asked.size, len(members), topology_key=asked.topology_key, domain=domain, fault=fault,
+        option.size, len(members), topology_key=option.topology_key, domain=domain, fault=fault,
         refusal=growth.created.refusal,
     )  # fmt: skip
 
 
 def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
-    """What a cluster does that is not asked to take the workload for a gang."""
+    """What a cluster does that does not treat the workload as a gang."""
     if as_gangs is None:
         return
     if not has_gangs(version):
@@ -119,7 +119,7 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
 
 
 def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
-    """Of each candidate the gang its pods belong to, the same object for those of one group."""
+    """The gang that each candidate's pods belong to, the same object for all pods of one group."""
     names = _group_names(resolved)
     gangs: dict[GroupName, Gang | None] = {}
     for name in dict.fromkeys(name for name in names if name is not None):
@@ -132,7 +132,7 @@ def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Clust
 
 
 def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
-    """What is not known of groups that pods belong to."""
+    """What is unknown about groups that pods belong to."""
     version, objects = resolved.version, resolved.snapshot.objects
     groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
     if not any(_is_unknown(group, resolved) for group in groups):
@@ -141,14 +141,14 @@ def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _group_names(resolved: Resolved) -> list[GroupName | None]:
-    """Of each candidate the group that its pods are placed as members of."""
+    """The group that each candidate's pods are placed as members of."""
     if not has_gangs(resolved.version):
         return [None] * len(resolved.candidates)
     return [group_name(candidate.pod, resolved.version) for candidate in resolved.candidates]
 
 
 def _is_unknown(group: Group, resolved: Resolved) -> bool:
-    """Whether the cluster may have the group that the snapshot has not."""
+    """Whether the cluster may have the group though the snapshot does not."""
     return bool(group.missing) and not resolved.snapshot.objects.knows(kind_of_groups(resolved.version))
 
 
@@ -189,14 +189,14 @@ def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
 
 
 def _created(candidate: Candidate, growth: Growth) -> int:
-    """How many further pods are there to be scheduled together; as many as fit are as many as it takes."""
+    """How many more pods are to be scheduled together; for as many as fit, as many as needed."""
     if growth.count is None:
         return 10**9
     return min(1, growth.count) if candidate.one_by_one else growth.count
 
 
 def _waiting(name: GroupName, resolved: Resolved) -> int:
-    """How many pods of the group wait that are nobody's who is asked about."""
+    """How many waiting pods of the group belong to no workload in question."""
     pending = [
         pod
         for pod in resolved.snapshot.pods
@@ -214,7 +214,7 @@ def _waiting(name: GroupName, resolved: Resolved) -> int:
 
 
 def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str | None, str]:
-    """The topology domain that members run in, and what kube-scheduler says where that is not one."""
+    """The topology domain of running members, and kube-scheduler's message where there is not exactly one."""
     if not key or not members:
         return None, ""
     labels = [cluster.nodes.objects[cluster.nodes.index[pod.spec.node_name]].metadata.labels for pod in members]

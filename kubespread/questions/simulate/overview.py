@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.questions.simulate.picture import provenance, sampling_sentence, wanted
+from kubespread.questions.simulate.picture import desired_text, provenance, sampling_sentence
 from kubespread.questions.simulate.report import SimulateReport, totals
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import reasons_in
@@ -34,7 +34,7 @@ _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
 
 
 def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
-    """Lines that ``look.width`` bounds. Where one has no room for its cause, the causes stand below the lines."""
+    """Lines limited by ``look.width``. Causes without room are listed below the lines."""
     names, causes = [escaped(name) for name in _names(reports)], [cell(_cause(report)) for report in reports]
     room = aim(look) - len(INDENT)
     least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD))))
@@ -57,7 +57,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
 
 
 def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
-    """What was asked for; that all nodes are scored is said of each workload in full."""
+    """The requested sampling; that all nodes are scored is told per workload in the full view."""
     sampled = next(
         (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
     )
@@ -82,7 +82,7 @@ def _title(reports: Sequence[SimulateReport]) -> Line:
 
 
 def _names(reports: Sequence[SimulateReport]) -> list[str]:
-    """As short as they can be told apart: without the namespace where there is one only, with the kind at need."""
+    """Names as short as they stay distinct: without a shared namespace, with the kind where needed."""
     is_one = len({report.pod.namespace for report in reports}) == 1
     prefixes = ["" if is_one else f"{report.pod.namespace}/" for report in reports]
     short = [f"{prefix}{report.subject.partition('/')[2]}" for prefix, report in zip(prefixes, reports, strict=True)]
@@ -94,10 +94,10 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
 
 
 def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
-    """All that fit in ``width``; of those that can be left out the most telling goes last."""
+    """All columns that fit in ``width``; of the optional ones the most telling is dropped last."""
     pending = [Cell(str(report.pending), BAD if report.pending else GOOD) for report in reports]
     figures = [
-        Column("WANT", [Cell(wanted(report)) for report in reports], is_number=True),
+        Column("WANT", [Cell(desired_text(report)) for report in reports], is_number=True),
         Column("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
         Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
         Column("PENDING", pending, is_number=True),
@@ -143,7 +143,7 @@ def _survivors(report: SimulateReport) -> str:
 
 
 def _cause(report: SimulateReport) -> str:
-    """What bars the next replica; kube-scheduler's message without how it always begins."""
+    """What bars the next replica; kube-scheduler's message without its usual beginning."""
     return report.conclusion or reasons_in(report.stopped or "")
 
 

@@ -45,7 +45,7 @@ from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10
 _MAX_FIGURES = 6
-"""As many domains as are told apart in one phrase."""
+"""The most domains listed individually in one phrase."""
 _DEFAULT_PROFILE = "default-scheduler"
 _SEPARATOR = " · "
 _THERE, _ADDED, _GONE = "▒", "█", "░"
@@ -106,7 +106,7 @@ def _headline(report: SimulateReport) -> Line:
 
 
 def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
-    """A row a domain with the nodes in it; many that are all alike as one phrase."""
+    """One row per domain with its nodes; one phrase for many that are all alike."""
     rows, between = _extremes(rows_of_key(report, key))
     if not any(row.change.after for row in rows):
         return
@@ -135,7 +135,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
 
 
 def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
-    """All rows of a few; of many those that tell most about how even it is, and how many are left out."""
+    """All rows if few, else those that show best how even it is, and how many are left out."""
     if len(rows) <= _MAX_DOMAINS:
         return rows, 0
     ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
@@ -152,7 +152,7 @@ def _all_equal(report: SimulateReport, key: str) -> str | None:
 
 
 def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
-    """What was there already, what came and what went, to one scale."""
+    """Bars for existing, added and removed pods, to one scale."""
     most = max(max(row.change.before, row.change.after) for row in rows)
     scale = min(1.0, width / most) if most else 0.0
     before = [round(row.change.before * scale) for row in rows]
@@ -169,7 +169,7 @@ def _runs(row: DomainRow) -> str:
 
 
 def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
-    """Where no label groups them: as one line, or as many as their shortened names take."""
+    """Nodes that no label groups: one line, or as many as their shortened names take."""
     nodes = _most_first(report.nodes)
     shown, rest = nodes[:_MAX_NODES], [node.placed for node in nodes[_MAX_NODES:]]
     prefix, suffix = shared([escaped(node.name) for node in shown])
@@ -186,7 +186,7 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
 
 
 def _losses(report: SimulateReport) -> Iterator[Line]:
-    """The key is said where the name of the domain stands nowhere else."""
+    """Losses by key; the key is shown where nothing else shows the domain's name."""
     for key, loss in report.worst_loss.items() if report.running else ():
         is_named = key == report.grouping or report.is_about_nodes(key)
         what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
@@ -194,7 +194,7 @@ def _losses(report: SimulateReport) -> Iterator[Line]:
 
 
 def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
-    """One a constraint; a selector that several share is said once, after the last of them."""
+    """One phrase per constraint; a shared selector is written once, after the last of them."""
     selectors = [constraint.selector for constraint in report.constraints]
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
@@ -221,7 +221,7 @@ def _change(skew: SkewChange) -> str:
 
 
 def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:
-    """Matching pods of the domains, before and after; names only where no row has them."""
+    """Matching pods of the domains, before and after; names only where no row shows them."""
     if not changes:
         return f"no node has the label {constraint.topology_key}"
     if constraint.topology_key == report.grouping or report.is_about_nodes(constraint.topology_key):
@@ -256,14 +256,14 @@ def provenance(reports: Sequence[SimulateReport]) -> Line:
     return [cell(" · ".join(part for part in parts if part), DIM)]
 
 
-def wanted(report: SimulateReport) -> str:
-    """How many replicas there are to be."""
+def desired_text(report: SimulateReport) -> str:
+    """The number of desired replicas."""
     return "max" if report.replicas is None else str(report.replicas)
 
 
 @dataclass(frozen=True, slots=True)
 class _NodeColumn:
-    """A cell a row, and what the names in it leave out."""
+    """One cell per row, and the part of names that the cells leave out."""
 
     cells: Mapping[str, str]
     left_out: str = ""
@@ -271,7 +271,7 @@ class _NodeColumn:
 
 
 def _node_column(rows: Mapping[str, Sequence[NodeReplicas]], room: int) -> _NodeColumn:
-    """Per row the nodes that got replicas, most first: by name where all rows fit in ``room``, else how many."""
+    """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number."""
     names = [escaped(node.name) for nodes in rows.values() for node in nodes]
     prefix, suffix = shared(names)
     for begin, end in dict.fromkeys((("", ""), ("", suffix), (prefix, suffix))):
@@ -313,7 +313,7 @@ def _counted(nodes: Sequence[NodeReplicas]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DomainRow:
-    """One domain of one constraint; ``after_runs`` only where there were several runs."""
+    """One domain of one constraint; ``after_runs`` only for several runs."""
 
     change: DomainChange
     after_runs: Range | None
@@ -372,7 +372,9 @@ def sampling_sentence(report: SimulateReport) -> str | None:
 
 
 def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
-    """A row a run with the pods of each constraint's domains; of many runs those with the greatest and least skew."""
+    """One row per run with the pods of each constraint's domains; with many runs, those with the greatest and smallest
+    skew.
+    """
     if report.runs is None or not report.constraints:
         return
     shown, between = _extreme_runs(report.runs.each)
@@ -391,7 +393,7 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
 
 
 def _identities(shown: Sequence[Run]) -> Iterator[Column]:
-    """What tells a run from the others."""
+    """What distinguishes each run from the others."""
     for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
         if any(value is not None for value in values):
             yield Column(header, [Cell(str(value)) for value in values], is_number=True)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def simulate(
     cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World]
 ) -> tuple[SimulateReport, ...]:
-    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the
-    order given. ``make_world`` makes the world of the cluster for replicas that preempt others.
+    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; one report each, in the
+    order given. ``make_world`` makes the cluster's world, for replicas that preempt others.
     """
     if any(question.gang is not None for question in questions):
         manner = replace(manner, preempts=False)
@@ -56,9 +56,9 @@ def simulate(
 def outcomes(
     cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World] | None = None
 ) -> list[Outcome]:
-    """What becomes of each of ``questions`` in the same queue, without a report.
+    """The outcome of each of ``questions`` in one queue, without reports.
 
-    ``make_world`` makes the world of the cluster; without it nobody is pushed away.
+    ``make_world`` makes the world of the cluster; without it nothing is preempted.
     """
     (way, *_) = manner.ways(len(cluster))
     return _placed(cluster, questions, _frameworks(questions), manner, way, make_world)[0]
@@ -81,9 +81,9 @@ def _placed(
             frozenset(question.present.values()),
             frozenset(question.present),
             question.claimants,
-            # Nobody binds the claims of a pod by itself: it is asked about in the cluster as it stands.
+            # Claims of a single pod are not bound: it is judged in the cluster as it is.
             binds=question.workload is not None,
-            # Whoever asks for as many as fit asks what fits beside the others.
+            # As many as fit means as many as fit besides the others.
             preempts_as=question.profile if manner.preempts and question.replicas is not None else None,
         )  # fmt: skip
         for question, plugins in zip(questions, frameworks, strict=True)
@@ -109,13 +109,13 @@ def _run(
 
 
 def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """What came of all of them, those that were played before at their places."""
+    """All outcomes, with those played before in their positions."""
     rest = iter(outcomes)
     return [next(rest) if question.played is None else question.played.outcome for question in questions]
 
 
 def _frameworks(questions: Sequence[Question]) -> list[Framework]:
-    """One for each profile: pods of one framework share what its plugins prepare."""
+    """One framework per profile: pods of one framework share what its plugins prepare."""
     made = {id(question.profile): framework(question.profile) for question in questions}
     return [made[id(question.profile)] for question in questions]
 
@@ -140,7 +140,7 @@ def _look_ahead(
 
 
 def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int) -> Cluster:
-    """The cluster with what was placed of all workloads but the one at ``place``."""
+    """The cluster with the placed pods of all workloads except the one at ``place``."""
     others = [
         (question.pod, choice.node)
         for position, (question, outcome) in enumerate(zip(questions, outcomes, strict=True))

@@ -1,4 +1,4 @@
-"""Workloads that are to be placed, as a simulation is asked about them."""
+"""Workloads to be placed, as given to a simulation."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from kubespread.world.store.pod_book import PodKey
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A rollout that is over, or goes no further."""
+    """A rollout that is finished or stuck."""
 
     outcome: Outcome
     rollout: RolloutReport
     preempted: Sequence[PreemptedPod] = ()
-    """The pods that its new pods pushed away."""
+    """The pods that its new pods preempted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One workload that is to be placed."""
+    """One workload to be placed."""
 
     pod: Pod
     profile: Profile
     replicas: int | None
     """How many to add; None for as many as fit."""
     names: Iterator[str]
-    """What replicas are called, in order."""
+    """The names of replicas, in order."""
     creatable: int | None = None
-    """How many of them admission lets be created, None for all."""
+    """How many of them admission allows, None for all."""
     refusal: str = ""
-    """What is said to the first one that it does not."""
+    """The message for the first one refused."""
     is_daemon: bool = False
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     waiting: int = 0
@@ -46,11 +46,11 @@ class Question:
     one_by_one: bool = False
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
     played: Played | None = None
-    """What came of it already, where its controller rolled it out: the cluster is as it was left."""
+    """The result so far, where its controller rolled it out: the cluster is as that left it."""
     claimants: Replicas | None = None
     """The replicas where each has claims of its own."""
     gang: Gang | None = None
-    """What its pods are members of, to be placed together or not at all."""
+    """The gang of its pods, placed together or not at all."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
     dealt_skews: Sequence[Dealt | None] = ()
@@ -68,6 +68,6 @@ class Question:
 
     @property
     def count(self) -> int | None:
-        """How many come into being."""
+        """How many are created."""
         counts = [count for count in (self.replicas, self.creatable) if count is not None]
         return min(counts, default=None)

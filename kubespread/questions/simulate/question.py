@@ -181,7 +181,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     ] = ()  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Raises UsageError for requirements that are none, and for as many as fit with steps after them."""
+        """Raises UsageError for invalid requirements, and for as many as fit with steps after them."""
         _ = self.requirements
         if self.then and self.as_many_as_fit:
             raise UsageError("--replicas max and --then do not go together")
@@ -236,7 +236,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return answer[0]
 
     def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
-        """What becomes of the workload in the steps after it."""
+        """What happens to the workload in the steps after it."""
         if not self.then:
             return None
         from kubespread.questions.simulate.then import played

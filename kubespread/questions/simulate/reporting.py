@@ -1,4 +1,4 @@
-"""What placing the replicas of one workload came to, as a report."""
+"""The outcome of placing one workload's replicas, as a report."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def report_of(
 
 
 def _before(cluster: Cluster, question: Question, plugins: Framework) -> Sequence[Sequence[int]]:
-    """The matching pods of every domain while those that are deleted were there."""
+    """The matching pods of every domain before the deletions."""
     return domain_counts(plugins.prepare(cluster.after(Change(come=question.deleted)), question.pod).states)
 
 
@@ -131,7 +131,7 @@ def _deleted(cluster: Cluster, question: Question) -> Iterator[DeletedReplica]:
 
 
 def _left(question: Question, outcome: Outcome) -> list[int]:
-    """The nodes of the replicas that run already and stay."""
+    """The nodes of running replicas that stay."""
     nodes = Counter(question.present.values())
     nodes.subtract(outcome.lost)
     return list(nodes.elements())
@@ -149,12 +149,12 @@ def _made(question: Question, outcome: Outcome, desired: int | None) -> tuple[in
         made = min(desired, max(len(outcome.choices) + 1, question.waiting))
         return made, 0, desired - made
     made = desired if question.creatable is None else min(desired, question.creatable + len(outcome.lost))
-    # The pods after the one that is refused are not even tried where one waits for the other.
+    # Pods after a refused one are not even tried where each waits for the one before.
     return made, min(1, desired - made) if question.one_by_one else desired - made, desired - made
 
 
 def _refusal(question: Question, outcome: Outcome) -> str | None:
-    """What admission says, where it is what keeps further replicas away."""
+    """Admission's message, where it prevents further replicas."""
     if question.creatable is None or len(outcome.choices) < question.creatable:
         return None
     return question.refusal if question.replicas is None or question.replicas > question.creatable else None
@@ -205,7 +205,7 @@ def _preempted(
 
 
 def _gang_of(question: Question, gang: GangReport) -> GangReport:
-    """With the name of the member that is stuck; those that are placed have taken theirs."""
+    """The gang's report with the name of the stuck member; placed members have used theirs."""
     if gang.blocked is None:
         return gang
     name = next(islice(question.names, gang.blocked.member - 1, None))
@@ -231,9 +231,9 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | 
 
 
 def _preemption(question: Question, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
-    """What preemption does for the first replica that needs it, in a cluster that holds those before it.
+    """What preemption does for the first replica that needs it, in a cluster with those before it.
 
-    Where none is made it is what it would do for the one after as many as fit, or why it does not help.
+    Where none happens: what it would do for the replica after as many as fit, or why it does not help.
     """
     if outcome.preemption is not None:
         return preemption_report(outcome.preemption, question.profile.version)
@@ -257,9 +257,7 @@ def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Clust
 
 
 def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
-    """Per topology key that some node has: the domain that holds most replicas, whose ``nodes`` are given by position,
-    once a replica.
-    """
+    """Per topology key that some node has: the domain with most replicas; ``nodes`` are positions, once per replica."""
     replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
     losses = {}
     for key in dict.fromkeys(keys):
@@ -270,7 +268,7 @@ def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) ->
         held = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values)).astype(
             np.int64
         )
-        # Of equals the first value.
+        # Ties go to the first value.
         worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
         losses[key] = Loss(
             domain=column.values[worst],
@@ -284,7 +282,7 @@ def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) ->
 def nodes_of_replicas(
     cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
 ) -> Iterator[NodeReplicas]:
-    """The nodes, given by position once a replica, by name, each with its values of ``keys``."""
+    """The nodes, passed as positions once per replica, by name, each with its values of ``keys``."""
     newly, already = Counter(placed), Counter(present)
     names = cluster.nodes.names
     columns = {key: cluster.nodes.label(key) for key in keys}
@@ -303,7 +301,7 @@ def sampling(shown: Outcome, rules: SearchRules, way: Way) -> Sampling | None:
 
 
 def sampling_not_modelled(sampled: Sampling | None, manner: Manner, *, is_rollout: bool) -> Iterator[str]:
-    """What nobody can foretell of sampled nodes."""
+    """What cannot be foretold about sampled nodes."""
     if sampled is not None and sampled.start is not None:
         yield (
             "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
@@ -314,7 +312,7 @@ def sampling_not_modelled(sampled: Sampling | None, manner: Manner, *, is_rollou
 
 
 def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Iterator[str]:
-    """Where there is nothing to sample among the nodes that are ``listed``."""
+    """A note where there is nothing to sample among the ``listed`` nodes."""
     if manner.sample and sampled is None and listed:
         nodes = "the only node" if listed == 1 else f"all {listed} nodes"
         yield f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"

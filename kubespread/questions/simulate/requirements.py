@@ -1,4 +1,4 @@
-"""What a script requires of a simulation: each requirement that is not met is one line."""
+"""A script's requirements of a simulation: each one not met is one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubespread.questions.simulate.report import SimulateReport
 
 Keyed = tuple[tuple[str, int], ...]
-"""Numbers by topology key; a key given twice is there twice."""
+"""Numbers by topology key; a repeated key is kept twice."""
 _MAX_DIGITS = 9
 _NO_SUCH_LABEL = "no node has that label"
 
@@ -37,7 +37,7 @@ class Requirements:
 
     @property
     def judges_placed(self) -> bool:
-        """Whether it is said how many replicas have to be placed."""
+        """Whether a number of placed replicas is required."""
         return self.all_placed or self.placed is not None
 
     @property
@@ -58,12 +58,12 @@ class Requirements:
         )
 
     def judged(self, report: SimulateReport) -> SimulateReport:
-        """The report with what is required of it, and what of that is not so."""
+        """The report with its requirements, and those not met."""
         enough = report.replicas if self.all_placed else self.placed
         return msgspec.structs.replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
 
     def _failures(self, report: SimulateReport) -> Iterator[str]:
-        """What the outcome falls short of."""
+        """The requirements not met."""
         if self.all_placed and report.lacking:
             what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
             lacking = (report.replicas or 0) - report.running

@@ -1,4 +1,4 @@
-"""Workloads that shrink or get another template: what their controllers do before further replicas are placed."""
+"""Workloads that shrink or get a new template: their controllers' work before further replicas are placed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ControlledChange:
     dealt_skews: Sequence[Dealt | None] = ()
     """Per constraint the skew over all deals of equal replicas, where some were deleted."""
     played: Played | None = None
-    """The rollout of another template."""
+    """The rollout of a new template."""
     names: Sequence[str] = ()
     """Of the rollout's new pods, in the order they were placed."""
     notes: tuple[str, ...] = ()
@@ -52,19 +52,19 @@ class ControlledChange:
 @dataclass(frozen=True, slots=True)
 class ControlledChanges:
     changes: Sequence[ControlledChange]
-    """Of each workload, in the order given."""
+    """One per workload, in the order given."""
     cluster: Cluster
-    """As they leave it."""
+    """The resulting cluster."""
 
 
 def controlled_changes(
     resolved: Resolved, grown: Sequence[Growth], scheduler: Scheduler, manner: Manner
 ) -> ControlledChanges:
-    """Let the controllers of workloads that shrink or are rolled out do their work, in the order given."""
+    """Play the controllers of workloads that shrink or are rolled out, in the order given."""
     if not any(growth.surplus or growth.is_rollout for growth in grown):
         return ControlledChanges([ControlledChange()] * len(grown), resolved.cluster)
     world = world_of(resolved.snapshot, scheduler, preempts=manner.preempts, assumed=resolved.cluster.assumed)
-    # Pods of others that wait are not what is asked about.
+    # Waiting pods of others are not in question.
     world.queue.waiting.clear()
     changes = []
     for growth, candidate, profile in zip(grown, resolved.candidates, resolved.profiles, strict=True):
@@ -95,7 +95,7 @@ def _scaled_down(
 
 
 def _deals(world: World, begun: World, deals: int | None) -> Iterator[World]:
-    """The world, and once something was done in it the worlds of all other deals of the same."""
+    """The world, and after the caller changed it, forks of ``begun`` for all other deals."""
     yield world
     yield from other_deals(begun, deals_worth([world.happenings]) if deals is None else deals)
 
@@ -119,7 +119,7 @@ def _rolled_out(
     outcome = Outcome(
         growth.further,
         [choice for _, choice in new],
-        # Default constraints take their selectors from the new ReplicaSet, too.
+        # Default constraints also take selectors from the new ReplicaSet.
         before=domain_counts(plugins.prepare(before.with_objects(world.cluster.objects), candidate.pod).states),
         after=constraint_reports(evaluation.states, evaluation.feasible),
     )
@@ -132,7 +132,7 @@ def _rolled_out(
 
 
 def _as_left(before: Cluster, world: World) -> Cluster:
-    """``before`` with the pods where they are now, and the claims that they bound."""
+    """``before`` with the pods where they are now, and the claims they bound."""
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}
     earlier = {key_of(pod) for pod in running.pods}

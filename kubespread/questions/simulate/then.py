@@ -63,7 +63,7 @@ def simulate_then(
 
 
 def played(question: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayReport:
-    """The workload is applied, and the steps after it are played."""
+    """Apply the workload, and play the steps after it."""
     before, _ = edited(snapshot, scheduler, question.namespace, preempts=question.preemption)
     default = question.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     choosing, settings, replicas = question.choosing, question.settings, question.desired

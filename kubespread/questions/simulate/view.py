@@ -9,7 +9,7 @@ from typing import Any
 
 from kubespread.questions.simulate.autoscaling_view import account_of, scaling
 from kubespread.questions.simulate.overview import overview
-from kubespread.questions.simulate.picture import DomainRow, domain_rows, picture, wanted
+from kubespread.questions.simulate.picture import DomainRow, desired_text, domain_rows, picture
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod
@@ -24,7 +24,7 @@ from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_FRAMES = 200
 _Of = tuple[SimulateReport, *tuple[Any, ...]]
-"""A row of whatever sort, after the workload it is about."""
+"""A row of any sort, after its workload's report."""
 
 
 def _whose(readers: Readers) -> Sequence[Column[_Of]]:
@@ -76,9 +76,9 @@ _PREEMPTED: Sequence[Column[tuple[SimulateReport, PreemptedPod]]] = (
     Column(header="FOR", value=lambda row: row[1].made_room_for),
     Column(header="BROKEN-BUDGETS", value=lambda row: row[1].broken_budgets, title="Budgets broken"),
 )
-# What holds blanks comes last.
+# Columns with spaces come last.
 _WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
-    Column(header="REPLICAS", value=lambda row: wanted(row[0]), title="Wanted"),
+    Column(header="REPLICAS", value=lambda row: desired_text(row[0]), title="Wanted"),
     count("RUNNING", lambda row: row[0].present),
     count("PLACED", lambda row: row[0].placed),
     count("PENDING", lambda row: row[0].pending),
@@ -140,7 +140,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
 
 
 def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
-    """One workload as a picture, several as one line each unless they are wanted in full."""
+    """One workload as a picture, several as one line each unless shown in full."""
     if len(reports) > 1 and not look.in_full:
         yield from overview(reports, look)
     else:
@@ -201,7 +201,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
         readers=Readers.SPREADSHEET | Readers.PAGES,
         rows=[(report, placement) for report in reports for placement in report.placements],
     )  # fmt: skip
-    # A page says first how many of each are placed.
+    # A page first shows how many of each are placed.
     yield replace(preempted, readers=Readers.PAGES)
     yield Sheet(
         title="Deleted replicas", columns=_DELETED, readers=Readers.PAGES, is_detail=True,
@@ -247,7 +247,7 @@ def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
 
 
 def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
-    """The replicas that run before anything is placed or deleted, those that a rollout replaces among them."""
+    """The replicas that run before anything is placed or deleted, including those that a rollout replaces."""
     before = Counter[str]()
     for report in reports:
         if report.rollout is not None:
@@ -260,7 +260,7 @@ def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
 
 
 def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
-    """Each placement, of very many some together, then the replicas that go, and each pass of a rollout."""
+    """Each placement (very many are grouped), then the deleted replicas, and each pass of a rollout."""
     now = Counter(_before(reports))
     yield from _placing([report for report in reports if report.rollout is None], now)
     for report in reports:

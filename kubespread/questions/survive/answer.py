@@ -1,4 +1,4 @@
-"""Losing one domain after another: each in a cluster of its own, as if nothing had been lost before."""
+"""Losing domains: each in its own copy of the cluster, as if nothing had been lost before."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
 
 
 def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
-    """What ``fail_on`` names and some loss does: what the worst of them does."""
+    """Failures named by ``fail_on`` that some loss causes: what the worst of these does."""
     for key in dict.fromkeys(question.fail_on):
         if (failure := report.worst(None if key == "any" else key)) is not None:
             yield f"--fail-on {key}: {failure}"
 
 
 def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Domain]:
-    """Those of all ``keys``; without any of zones, or of hosts where no node is in a zone."""
+    """The domains of all ``keys``; by default zones, or hosts where no node is in a zone."""
     has_zones = any(ZONE in node.metadata.labels for node in world.living.nodes.objects)
     full = [full_topology_key(key, snapshot.nodes) for key in keys] or [ZONE if has_zones else HOSTNAME]
     check_topology_keys(full, snapshot.nodes, ())
@@ -119,7 +119,7 @@ class _Domain:
 
 
 def _domains(world: World, key: str) -> list[_Domain]:
-    """Those of ``key``, by value; nodes without the label are in none."""
+    """The domains of ``key``, by value; nodes without the label are in none."""
     nodes: dict[str, list[str]] = {}
     for node in world.living.nodes.objects:
         if (value := node.metadata.labels.get(key)) is not None:
@@ -128,16 +128,16 @@ def _domains(world: World, key: str) -> list[_Domain]:
 
 
 class _Counting:
-    """Which pods and workloads of a world count, and how things stand before anything is lost. All others live on."""
+    """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
     def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool], waited: Collection[PodKey] = ()) -> None:
-        """``world`` is settled, and stays as it is; ``waited`` is as for `Missing`."""
+        """``world`` is settled, and is not changed; ``waited`` is as for `Missing`."""
         self.world = world
         self._asked = AskedWorkloads(world, is_asked)
         self.missing = Missing(world, waited)
 
     def workload(self, pod: Pod) -> WorkloadName | None:
-        """What the pod counts for, the pod itself where nothing controls it; None where it does not count."""
+        """The workload that the pod counts for, the pod itself without a controller; None where it does not count."""
         return self._asked.of(pod)
 
     @property
@@ -152,7 +152,7 @@ class _Counting:
 
     @property
     def pending(self) -> int:
-        """How many pods that count wait before."""
+        """How many pods that count wait before any loss."""
         return sum(self.workload(waiting.pod) is not None for waiting in self.world.waiting)
 
 
@@ -166,12 +166,12 @@ class _Loss:
         pods = [pod for node in domain.nodes for pod in self._base.book.on(node) if is_active(pod)]
         self._touched = self._workloads(pods)
         for owner in (owner for workload in self._touched for owner in self._base.owners_below(workload)):
-            # Its numbers come from its pods, so they are read before any pod is lost.
+            # Its numbers come from its pods, so read them before any pod is lost.
             self._base.owner(owner)
             self._world.owner(owner)
 
     def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
-        """Of those pods that count, but for pods by themselves."""
+        """The workloads of the pods that count, without single pods."""
         workloads = (self._counting.workload(pod) for pod in pods)
         return dict.fromkeys(workload for workload in workloads if workload is not None and workload.kind != "Pod")
 
@@ -215,7 +215,7 @@ class _Loss:
         return [pod for pod in gone if self._counting.workload(pod) is not None]
 
     def _state(self) -> _State:
-        """How things stand now for what counts."""
+        """The current state of what counts."""
         world, counting = self._world, self._counting
         pending = [
             waiting for waiting in counting.missing.newly_waiting(world) if counting.workload(waiting.pod) is not None
@@ -228,7 +228,7 @@ class _Loss:
         return _State(len(pending), world.message(pending[0]) if pending else None, ready, why)
 
     def _enough(self, workload: WorkloadName) -> int:
-        """As many ready pods as before, or as it is to have."""
+        """The ready pods it needs: as many as before, or as desired if fewer."""
         return min(_ready(self._base, workload), desired_replicas(self._base, workload))
 
     def _first(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
@@ -240,7 +240,7 @@ class _Loss:
         return first
 
     def _why(self, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
-        """Why a workload is short. One of its pods may wait because of the loss, or one that waited anyway."""
+        """Why a workload is short. A pod of it may wait because of the loss, or may have waited anyway."""
         world = self._world
         if charged is not None:
             return world.message(charged)
@@ -262,7 +262,7 @@ class _Loss:
                     workload=workload,
                     wanted=desired_replicas(self._base, workload),
                     ready_before=before,
-                    # Those that had to make room only after the removal were not touched before it.
+                    # Pods preempted only after the removal were not touched before it.
                     ready=failed.ready.get(workload, before),
                     ready_after_removal=after,
                     why=failed.why.get(workload) or removed.why[workload],
@@ -276,11 +276,11 @@ class _State:
 
     pending: int
     message: str | None
-    """kube-scheduler's, for the first of the pending pods."""
+    """kube-scheduler's message for the first of the pending pods."""
     ready: Mapping[WorkloadName, int]
-    """Of each workload that lost pods."""
+    """Ready pods of each workload that lost some."""
     why: Mapping[WorkloadName, str]
-    """Why, of those that are short."""
+    """Why, for each workload that is short."""
 
 
 def _ready(world: World, workload: WorkloadName) -> int:

@@ -1,4 +1,4 @@
-"""Losses: a row a domain, the worst first where there are many, and the workloads that stay short."""
+"""Losses: one row per domain, the worst first where there are many, and the workloads that stay short."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _ORDER: Sequence[Column[_Eviction]] = (
 
 
 def view(report: SurviveReport) -> View:
-    """Domains, the workloads that each leaves short, and the order in which its nodes lose their pods."""
+    """Domains, the workloads that losing each leaves short, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
     whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     return View(
@@ -99,7 +99,7 @@ def view(report: SurviveReport) -> View:
 
 
 def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One a loss, the worst first; each domain is lost by itself, so the nodes of the one before are back."""
+    """One frame per loss, the worst first; each domain is lost by itself, so the earlier one's nodes are back."""
     back: list[str] = []
     for loss in sorted(report.losses, key=badness)[:_MAX_FRAMES]:
         if loss.topology_key not in drawn.keys:
@@ -142,7 +142,7 @@ def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line
 
 
 def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
-    """What is to be said of domains, those of which the same is said together."""
+    """Remarks on domains; those with the same remark together."""
     by_text: dict[str, list[str]] = {}
     for loss in losses:
         removed = loss.message_after_removal if loss.message_after_removal != loss.message else None
@@ -176,7 +176,7 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
 
 
 def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
-    """Why they are short, where that was not said of a domain already."""
+    """Why they are short, unless said of a domain already."""
     messages = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
     causes: dict[str, list[str]] = {}
     for workload in shown:

@@ -1,5 +1,5 @@
-"""Replacing a pool as budgets allow, and what gets an upgrade through that is blocked or leaves pods behind: one option
-or edit at a time, each proven by playing the upgrade again.
+"""Replacing a pool as budgets allow, and what gets a failed upgrade through: one option or edit at a time, each proven
+by playing the upgrade again.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def upgrade(
 
 
 def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
-    """The upgrade is played once as it is asked about, and again with each change that may get it through."""
+    """The upgrade played once as requested, and again with each change that may get it through."""
     if question.surge < 0:
         raise UsageError(f"surge must be at least 0, not {question.surge}")
     if question.batch < 1:
@@ -95,7 +95,7 @@ class Manner:
     """How a pool is upgraded."""
 
     pool: Target
-    """Its nodes, by name or labels: a node that is added may be one of them."""
+    """Its nodes, by name or labels: an added node may be one of them."""
     surge: int = 0
     batch: int = 1
     flags: DrainFlags = DrainFlags()
@@ -111,17 +111,17 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """What came of looking for some."""
+    """The result of the search for remedies."""
 
     options: dict[str, tuple[NamespacedName, ...]] = field(default_factory=dict)
-    """Those that help, each with the pods that are lost for good with it."""
+    """Options that help, each with the pods it loses for good."""
     tried: int = 0
     untried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Something to try, and the options that stand for it."""
+    """Something to try, and the options for it."""
 
     options: tuple[str, ...]
     manner: Manner
@@ -129,10 +129,11 @@ class _Trial:
 
 
 def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Collection[PodKey] = ()) -> Remedies:
-    """Options with which the upgrade that ``report`` tells of would replace all nodes, break no budget and leave no pod
-    pending that did not wait before.
+    """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
+    pending.
 
-    ``world`` is as it was before; each is tried on a fork of it, and what the option itself leaves pending counts too.
+    ``world`` is as before the upgrade; each option is tried on a fork, and pods that the option itself leaves pending
+    count too.
     """
     if report.verdict == "yes":
         return Remedies()
@@ -145,7 +146,7 @@ def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Col
         try:
             if trial.edit is not None:
                 apply(other, trial.edit, "")
-                # What the edit places runs by then for whoever asks again with it.
+                # Asked again with the edit, the pods it places are running by then.
                 missing = Missing(other)
             outcome = trial.manner.play(other, missing)
         except KubespreadError:
@@ -157,19 +158,19 @@ def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Col
 
 
 def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
-    """By what is in the way: kubectl's own flags where it refuses; else room where pods wait, and replicas where a
-    budget lets none go; of each kind what costs least first.
+    """Trials for the obstacle: kubectl's own flags where it refuses; else room where pods wait, and replicas where a
+    budget allows no eviction; the cheapest of each kind first.
     """
     if report.blocked is not None and report.blocked.refusal is not None:
         yield from _flags(manner, report.blocked.refusal)
     room, replicas = _room(world, manner), _larger(world, manner, report)
     yield from (*room, *replicas) if report.pending or report.blocked is None else (*replicas, *room)
-    # Of these there may be very many.
+    # There may be very many of these.
     yield from (_with(manner, Uncordon(Target(node.metadata.name))) for node in _cordoned(world, manner))
 
 
 def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:
-    """Those of kubectl's flags that it names when it refuses, and all: it may refuse other nodes for other reasons."""
+    """The flags that kubectl's refusal names, and then all: it may refuse other nodes for other reasons."""
     flags = manner.flags
     is_set = {
         "--ignore-daemonsets": flags.ignore_daemonsets,
@@ -193,7 +194,7 @@ def _room(world: World, manner: Manner) -> Iterator[_Trial]:
     if manner.batch > 1:
         yield _Trial(("--batch 1",), replace(manner, batch=1))
     yield _Trial((f"--surge {manner.surge + 1}",), replace(manner, surge=manner.surge + 1))
-    # A copy of a node that broke down would be where that broke down.
+    # A copy of a failed node would be in the same place.
     working = (node for node in manner.nodes(world) if not is_silent(node) and not node.spec.unschedulable)
     if (template := next(working, None)) is not None:
         yield _with(manner, AddNode(template.metadata.name))
@@ -204,7 +205,7 @@ def _with(manner: Manner, edit: Edit) -> _Trial:
 
 
 def _cordoned(world: World, manner: Manner) -> Iterator[Node]:
-    """Nodes outside the pool that work and take no new pods."""
+    """Nodes outside the pool that answer and are cordoned."""
     pool = {node.metadata.name for node in manner.nodes(world)}
     for node in world.living.nodes.objects:
         if node.spec.unschedulable and not is_silent(node) and node.metadata.name not in pool:
@@ -212,7 +213,7 @@ def _cordoned(world: World, manner: Manner) -> Iterator[Node]:
 
 
 def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
-    """One more replica of each workload that a budget holds on to, unless an autoscaler would take it back."""
+    """One more replica of each workload that a budget blocks, unless an autoscaler would remove it again."""
     for workload in () if report.blocked is None else report.blocked.workloads:
         row = POD_CREATORS.get(workload.kind)
         if row is not None and row.has_replicas:

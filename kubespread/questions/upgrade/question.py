@@ -43,7 +43,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     ] = 0  # fmt: skip
     batch: Annotated[int, Option("Nodes replaced at a time.", metavar="N", least=1)] = 1
     remedies: bool = True
-    """Whether to look for what would get a blocked upgrade through."""
+    """Whether to look for changes that would get a blocked upgrade through."""
 
     @classmethod
     def report(cls) -> type[UpgradeReport]:

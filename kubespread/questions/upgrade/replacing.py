@@ -1,4 +1,4 @@
-"""The nodes of a pool replaced batch by batch, as managed node pools and ``kubectl drain`` do it: budgets are asked."""
+"""The nodes of a pool replaced batch by batch, as managed node pools and ``kubectl drain`` do it, within budgets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kubespread.world.store.happenings import EVICTED, PREEMPTED
 from kubespread.world.store.pod_book import key_of
 
 POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
-"""What managed node pools drain with: pods without a controller are refused, as kubectl refuses them."""
+"""The flags of managed node pools' drains: pods without a controller are refused, as kubectl refuses them."""
 NOT_MODELLED = (
     "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
     "autoscalers: no replicas and no nodes are added besides",
@@ -39,11 +39,11 @@ def replace_nodes(
 ) -> UpgradeReport:
     """Replace nodes by copies with fresh names, ``batch`` at a time and in the order given.
 
-    Of each batch the nodes are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
-    they replace are gone, but ``surge`` of them always before; then the pool has so many nodes more. Pods without a
-    node do not hold up the next batch, unless a budget does. It ends where an eviction is refused for good, and
-    ``world`` is left as it is then. What no node ran before is told by ``missing``, and by ``world`` without it. The
-    report has neither remedies nor the cluster it is about.
+    The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
+    they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
+    without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
+    leaves ``world`` as it is then. ``missing`` (default: made from ``world``) tells what had no node before. The report
+    has neither remedies nor the cluster.
     """
     pool = _Pool(world, nodes, surge, flags, missing or Missing(world))
     steps: list[UpgradeStep] = []
@@ -93,7 +93,7 @@ class _Pool:
         self._old = {name: living.objects[living.index[name]] for name in self.nodes}
 
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
-        """One batch, that begins with the node at ``start`` of the pool."""
+        """One batch, beginning with the pool's node at ``start``."""
         world, happenings = self.world, self.world.happenings
         gone, placed, stuck = len(happenings.gone), len(happenings.placed), len(happenings.blocked)
         added = self._join(start + self.surge)
@@ -120,7 +120,7 @@ class _Pool:
         return step, blocked
 
     def _held(self, moved: Iterable[Pod]) -> dict[str, int]:
-        """How many pods the nodes of ``moved`` hold now, those that are there still."""
+        """How many pods the remaining nodes of ``moved`` hold now."""
         cluster = self.world.cluster
         counts, index = cluster.running.taken.pod_count, cluster.nodes.index
         names = {pod.spec.node_name for pod in moved} & index.keys()
@@ -149,7 +149,7 @@ class _Pool:
         return Blocked(nodes=tuple(names), refusal=None, pods=tuple(pods), workloads=tuple(workloads))
 
     def _join(self, upto: int) -> list[str]:
-        """Let the replacements of the first ``upto`` nodes join that have not yet, pods of DaemonSets first."""
+        """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
         added: list[str] = []
         for name in self.nodes[self._made : upto]:
             template = uncordoned(self._old[name])

@@ -1,4 +1,4 @@
-"""An upgrade: a row a batch, and below what stops it and what would help."""
+"""An upgrade: one row per batch, and below it what stops it and what would help."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kubespread.wording import count_of
 _MAX_STEPS = 20
 _LEAST_NAME = 12
 _MORE = 12
-"""What the number of the step and the count of further nodes take."""
+"""The width of the step's number and the count of further nodes."""
 _LEGEND = "DAEMONS: those of PLACED that DaemonSets make on the nodes that join"
 
 _Numbered = tuple[int, UpgradeStep]
@@ -80,7 +80,7 @@ def _frames(report: UpgradeReport) -> Iterator[Frame]:
 def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
     numbered = list(enumerate(report.steps, start=1))
-    # Where many steps are much alike, the last ones tell where it stops.
+    # With many similar steps, the last ones show where it stops.
     shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
     if len(shown) < len(numbered):
         skipped = [step for _, step in numbered[: -len(shown)]]
@@ -88,7 +88,7 @@ def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
         text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
         yield [Cell(INDENT), cell(text, DIM)]
     room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
-    # What tells each node from the others of its pool, also where one row is all there is.
+    # What distinguishes each node from the others of its pool, even with a single row.
     names = [escaped(name) for name in report.nodes]
     short = dict(zip(names, fitted(names, room), strict=True))
     nodes = replace(_NODES, text=lambda row: f"{short[escaped(row[1].nodes[0])]}{_more(row[1])}")
