@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
@@ -20,15 +22,14 @@ if TYPE_CHECKING:
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.world.events.world import World
     from kubespread.world.store.pod_book import PodKey
-import datetime
-
-from kubespread.escaping import escaped
 
 OnProgress = Callable[[int], None]
 OnRefused = Callable[[KubespreadError], None]
 A = TypeVar("A", covariant=True)
 Item = TypeVar("Item")
 _MAX_NAMED = 3
+_CONTEXT = "context "
+"""What a source begins with that is one of a kubeconfig."""
 
 
 class Asked(Protocol[A]):
@@ -160,9 +161,6 @@ def ask(
     while the answer is about the others; without it that raises. Raises UsageError, SnapshotError and ManifestError.
     """
     return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))
-
-
-_CONTEXT = "context "
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:
