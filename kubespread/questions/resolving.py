@@ -48,7 +48,7 @@ class Resolved:
     """The first candidate's source."""
 
     def gaps_of(self, candidate: Candidate) -> tuple[str, ...]:
-        """What the answer about a candidate needs and the source lacks, as far as it was needed by now."""
+        """What the answer about a candidate needs and the source lacks, as far as known by now."""
         needed = (*self.lacking, *candidate.gaps, *candidate.admission_gaps, *self.cluster.assumed)
         return tuple(dict.fromkeys(needed))
 
@@ -64,12 +64,12 @@ def resolve(
     preempts: bool = True,
     on_refused: Refused | None = None,
 ) -> Resolved:
-    """Read what was given. ``counts_quotas`` is False where the caller counts what quotas leave, ``preempts``
-    where nobody is evicted to make room for what edits displace.
+    """Read the pods given. ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where nobody
+    is evicted to make room for what edits displace.
 
-    ``settings`` are fields of each pod or workload to change before, as ``--set`` has them.
+    ``settings`` are fields of each pod or workload to change first, as ``--set`` has them.
 
-    ``on_refused`` is told of workloads that the API server would not take as long as others are left; without it the
+    ``on_refused`` is called with workloads that the API server would refuse, as long as others remain; without it the
     first one raises. Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin

@@ -1,4 +1,4 @@
-"""One pod in its cluster: what becomes of it when the pod or the cluster changes, and the report of that."""
+"""One pod in its cluster: the effect of changes to the pod or the cluster, and the report of it."""
 
 from __future__ import annotations
 

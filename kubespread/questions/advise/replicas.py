@@ -44,7 +44,7 @@ _PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What becomes of all replicas."""
+    """The outcome for all replicas."""
 
     count: int
     """How many have a node in the end, those that run already among them."""

@@ -22,21 +22,21 @@ class AdviseReport(ClusterReport, frozen=True, kw_only=True):
     workload: str | None = None
     """Kind/name of what the pod belongs to."""
     replicas: int | None = None
-    """How many are asked about; null for one pod by itself."""
+    """How many replicas should fit; null for a single pod."""
     placed: int | None = None
-    """How many of them find a node as things are, those that run already among them."""
+    """How many of them find a node without any change, running ones included."""
     nodes: int = 0
     """How many nodes there are."""
     fitting: int = 0
-    """How many of them fit the pod as things are."""
+    """How many of them fit the pod without any change."""
     message: str | None = None
     """kube-scheduler's, null where it finds a node for each."""
     victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that are preempted as things are, so that nothing has to change."""
+    """NAMESPACE/name of the pods that are preempted without any change, so that nothing has to change."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """Those in force for the pod that finds no node, counted as things are."""
+    """Those in force for the pod that finds no node, with current counts."""
     conclusion: str | None = None
-    """What bars the pod, when one thing does."""
+    """What bars the pod, if it is one thing."""
     advice: Advice | None = None
     """Null where nothing has to change."""
     admission: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class AdviseReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def succeeds(self) -> bool:
-        """Whether the pod fits as things are or after some change that was found."""
+        """Whether the pod fits already, or after some change that was found."""
         return self.advice is None or bool(self.advice.enough)
 
     def judged(self) -> Judgment:

@@ -26,7 +26,7 @@ class Outlook:
     """A world played on by its controllers and kube-scheduler. Pods that are not ready now never become ready."""
 
     def __init__(self, world: World, revisions_of: RevisionsOf) -> None:
-        """``world`` stays as it is."""
+        """``world`` is not changed."""
         self._world, self._revisions_of = world, revisions_of
 
     @cached_property
@@ -53,7 +53,7 @@ class Outlook:
         return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:
-        """The active pods of a workload in the end; none where nobody can say."""
+        """The active pods of a workload in the end; none where that cannot be told."""
         world = self.settled
         if world is None:
             return []

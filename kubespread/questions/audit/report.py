@@ -51,7 +51,7 @@ Cause = Literal[
 ]
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
-"""How many findings are told at most in an answer's sentences; the rows have all."""
+"""The most findings in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
 
@@ -132,7 +132,7 @@ class RolloutUnderWay(Report, frozen=True):
     """A workload between two revisions."""
 
     old: int
-    """Pods of former revisions that are to go, terminating ones not among them."""
+    """Pods of old revisions that will be deleted, without terminating ones."""
     new: int
     """All of its other pods."""
     state: RolloutState
@@ -185,7 +185,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     level: Level
     """The worst of its findings'."""
     replicas: int
-    """How many pods it is to have, a Deployment in all of its revisions."""
+    """Desired pods; a Deployment's in all of its revisions together."""
     placed: int
     """How many of its pods are on nodes and not terminating."""
     ready: int = 0
@@ -203,13 +203,13 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
     worst_loss: dict[str, WorstLoss]
-    """By topology key: the zone's, the host's and those of its constraints, as far as it has pods in their domains. It
-    survives the loss of any one domain where some pod remains.
+    """By topology key: the zone's, the host's and those of its constraints, if it has pods in their domains. It
+    survives the loss of any one domain if some pod remains.
     """
     left: int | None = None
     """How many of its pods on nodes are left without the zone that has most of them; null where none is in a zone."""
     next_fits: bool | None
-    """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
+    """Whether one more pod would find a node, which no gated pod does; null where it cannot be told."""
     findings: tuple[AuditFinding, ...]
     """The worst first."""
 
@@ -246,7 +246,7 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     levels: dict[Level, int] = {}
     """How many workloads are of each level."""
     made_room: tuple[PreemptedPod, ...] = ()
-    """The pods that are preempted for those of any workload that wait, where it was asked what comes of these."""
+    """The pods preempted by waiting pods of any workload; empty unless that was needed for an answer."""
 
     def count(self, level: Level) -> int:
         """How many workloads are of one level."""

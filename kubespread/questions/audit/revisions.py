@@ -36,7 +36,7 @@ class Revisions:
 
 
 class RevisionsOf:
-    """Tells the revisions of the workloads of a world, which stays as it is."""
+    """Tells the revisions of a world's workloads; the world is not changed."""
 
     def __init__(self, world: World) -> None:
         self._world = world

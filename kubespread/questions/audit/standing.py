@@ -33,7 +33,7 @@ class Standing:
     awaited: Sequence[Pod]
     """Those that wait for nothing but a node that kube-scheduler finds."""
     placeable: int | None
-    """How many of these find one as things are; None without any."""
+    """How many of these find one now; None without any."""
     rollout: RolloutUnderWay | None
 
     @classmethod

@@ -31,7 +31,7 @@ _TOLERATES_PREFERENCES = Toleration(operator="Exists", effect=PREFER_NO_SCHEDULE
 
 Weighted = TypeVar("Weighted", PreferredSchedulingTerm, WeightedPodAffinityTerm)
 Relaxation = Callable[[PodSpec], PodSpec | None]
-"""The spec with one thing less to ask for, None where it has nothing of the kind."""
+"""The spec with one preference dropped, None where it has none of the kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class ZoneGroup:
         return self.name.replace("/", "-")
 
     def new_nodes(self, count: int, taken: set[str]) -> list[Node]:
-        """The next nodes that it gets, under names that nobody in ``taken`` has."""
+        """Its next nodes, with names that are not in ``taken``."""
         assert self.template is not None
         nodes: list[Node] = []
         number = 0

@@ -1,4 +1,4 @@
-"""What the nodes of a cluster have left: in all, by domain and by node, for whom, and what nobody can use of it."""
+"""What the nodes of a cluster have left: in total, by domain and by node, for which pods, and what no pod can use."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class NodeCapacity(Report, frozen=True):
     fits: int | None
     """How many pods of the request fit there, placed one after another; null without a request."""
     why: tuple[str, ...]
-    """Why no pod fits, or no other one beside those that do: resources that are short, or what else holds pods off."""
+    """Why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
     resources: tuple[ResourceAmounts, ...]
     """Those of the whole, in the same order."""
 
@@ -124,7 +124,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     most_on_one_node: dict[str, str] | None = None
     """Of each resource of the request the most that is free on one node, closed ones too; null without a request."""
     conclusion: str | None = None
-    """What bars the pods where none fits, when it is one thing."""
+    """What bars the pods where none fits, if it is one thing."""
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]

@@ -14,7 +14,7 @@ class Severity(StrEnum):
     """The worst first."""
 
     ERROR = "error"
-    """It does not run, or a constraint does nothing that it is there for."""
+    """It does not run, or a constraint does not do what it is for."""
     WARNING = "warning"
     """It works today and will surprise."""
     INFO = "info"
@@ -36,13 +36,13 @@ class Remedy(Report, frozen=True):
     edits: tuple[str, ...] = ()
     """The same as edits of the cluster (``uncordon node-7``), together."""
     outcome: str | None = None
-    """What comes of it, found by running the engine again with it; null where that was not asked."""
+    """The outcome of applying it, found by running the engine again; null where that was not tried."""
     commands: tuple[str, ...] = ()
     """What kubectl does it with, of a workload that is in the cluster."""
 
     @property
     def with_outcome(self) -> str:
-        """What to do, and what comes of it."""
+        """What to do, and the outcome."""
         return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
 
 
@@ -78,17 +78,17 @@ class Finding(Report, frozen=True, kw_only=True):
 
     @property
     def position(self) -> str:
-        """``15:9``, as far as it is known."""
+        """``15:9``, if known."""
         return ":".join(str(part) for part in (self.line, self.column) if part is not None)
 
     @property
     def place(self) -> str:
-        """``web.yaml:15:9``, as far as it is known."""
+        """``web.yaml:15:9``, if known."""
         return ":".join(part for part in (self.file, self.position) if part)
 
     @property
     def in_full(self) -> str:
-        """What happens, and what would mend it with what comes of that, where there is room for one sentence."""
+        """The problem, and its remedy with the outcome, in one sentence."""
         return f"{self.message}. Remedy: {self.remedy.with_outcome}"
 
 

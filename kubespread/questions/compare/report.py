@@ -59,7 +59,7 @@ class SideReport(Report, frozen=True):
     message: str | None
     """kube-scheduler's message for a pod that fits nowhere."""
     conclusion: str | None
-    """What bars it, when one thing does."""
+    """What bars it, if it is one thing."""
     replicas: int | None
     """How many there should be; null where placing them is not simulated."""
     present: int | None
@@ -239,7 +239,7 @@ class CompareReport(QuestionReport, frozen=True, kw_only=True):
     preemption: bool = True
     """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
     same: bool
-    """Whether nothing differs in what comes of it; what was asked may."""
+    """Whether the outcomes are the same; the questions may differ."""
     before: SideReport
     after: SideReport
     nodes: tuple[NodeDifference, ...]

@@ -32,7 +32,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     message: str | None = None
     """kube-scheduler's, ``0/3 nodes are available: ...``; null where some node fits."""
     conclusion: str | None = None
-    """What bars a pod that fits nowhere, when one thing does."""
+    """What bars a pod that fits nowhere, if it is one thing."""
     feasible: tuple[str, ...] = ()
     """The nodes that fit, the best first; of equals by name."""
     constraints: tuple[ConstraintReport, ...] = ()

@@ -90,7 +90,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     load: tuple[Load, ...]
     """Of all nodes."""
     pending: int
-    """How many pods wait for a node, whoever made them."""
+    """How many pods wait for a node, of any workload."""
     left: tuple[str, ...] = ()
     """Nodes that the edits took away, by name."""
 

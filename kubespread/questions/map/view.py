@@ -292,7 +292,7 @@ def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
 class Box:
     name: str
     facts: Sequence[str]
-    """What stands beside the name, in full and shorter."""
+    """The text next to the name, in full and shorter."""
     style: str
     """The style of ``facts``."""
     lines: Sequence[Line]
@@ -368,7 +368,7 @@ class Shades:
         return -(percent(node) if self.by is MapBy.LOAD else len(node.marked)), node.name
 
     def figures(self, node: MapNode) -> Cell:
-        """What stands beside the name of a node: a bar and a percentage, or its marked pods."""
+        """The text next to a node's name: a bar and a percentage, or its marked pods."""
         if self.by is MapBy.LOAD:
             filled = percent(node)
             full = min(_BAR, (filled * _BAR + 50) // 100)

@@ -38,7 +38,9 @@ class StuckGroup(Report, frozen=True):
     them, and where none is looked for.
     """
     fitting: int = 0
-    """How many of them find a node as things are, when they are placed one after another and nobody else waits."""
+    """How many of them find a node without any change, when they are placed one after another and no other pod
+    waits.
+    """
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted for them."""
     tried: int = 0
@@ -63,7 +65,7 @@ class PendingReport(ScheduledReport, frozen=True, kw_only=True):
     groups: tuple[StuckGroup, ...]
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
-    """Pods of the same workloads that do not exist yet, or are refused, though they are to be."""
+    """Desired pods of the same workloads that do not exist yet, or are refused."""
 
     def judged(self) -> Judgment:
         return "no" if self.groups else "yes"

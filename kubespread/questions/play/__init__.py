@@ -1,1 +1,1 @@
-"""A scenario, step by step, and what becomes of the cluster."""
+"""A scenario, step by step, and its effects on the cluster."""

@@ -1,4 +1,4 @@
-"""A scenario from its first step to its last, and what became of the cluster on the way."""
+"""A scenario from its first step to its last, and its effects on the cluster."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class StepReport(Report, frozen=True):
 
     @property
     def lost_for_good(self) -> int:
-        """How many pods left that nobody makes again, though nobody asked for fewer."""
+        """Pods that are gone and not recreated, though no one asked for fewer."""
         return sum(gone.lost_for_good for gone in self.happened.gone)
 
     @property
@@ -83,7 +83,7 @@ class StepReport(Report, frozen=True):
         return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet)
 
     def dealt(self, others: Sequence[StepReport]) -> StepReport:
-        """The same step, with what became of it in other deals."""
+        """The same step, combined with its other deals."""
         played = [self, *others]
         return msgspec.structs.replace(
             self,
@@ -177,7 +177,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
     def dealt(self, others: Sequence[PlayReport]) -> PlayReport:
-        """The same answer, with what became of it in other deals."""
+        """The same answer, combined with its other deals."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return msgspec.structs.replace(

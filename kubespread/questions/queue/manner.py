@@ -56,7 +56,7 @@ class Manner:
     keys: Sequence[str] = ()
     """Topology keys to report about, besides those of the constraints, zone and hostname."""
     on_progress: Callable[[int], None] | None = None
-    """Told now and then how many replicas are placed."""
+    """Called now and then with the number of replicas placed."""
     sample: bool = False
     """Score no more nodes than kube-scheduler does, instead of all that fit."""
 

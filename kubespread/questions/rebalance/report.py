@@ -120,7 +120,7 @@ class ScaleDown(Report, frozen=True):
     workload: WorkloadName
     """NAMESPACE/Kind/name."""
     replicas: int
-    """How many it is to have now."""
+    """The desired number now."""
     replicas_after: int
     """With how many its constraints hold."""
     pods: tuple[MarkedPod, ...]
@@ -169,7 +169,7 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     selector: str
     """The labels of those workloads, empty for all."""
     soft: bool
-    """Whether constraints with ScheduleAnyway are to hold too."""
+    """Whether constraints with ScheduleAnyway must hold too."""
     workloads: int
     """How many workloads are asked about."""
     nodes: int
@@ -183,7 +183,7 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     constraints: tuple[RebalancedConstraint, ...]
     """In the order of their letters."""
     steps: tuple[EvictionStep, ...]
-    """The plan; empty where nothing is to be done, or nothing helps."""
+    """The plan; empty where nothing needs to be done, or nothing helps."""
     at_least: int
     """No plan of any order evicts fewer pods and makes all constraints hold."""
     is_fewest: bool

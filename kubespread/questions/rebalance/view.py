@@ -329,7 +329,7 @@ def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 
 def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    """Instead of evictions: the order in which a scale-down is to delete pods."""
+    """Instead of evictions: the order in which a scale-down should delete pods."""
     shown = report.scale_downs if look.in_full else report.scale_downs[:_MAX_SCALE_DOWNS]
     for scale_down in shown:
         replicas = count_of(scale_down.replicas_after, "replica")

@@ -39,10 +39,10 @@ class Stuck:
     evaluation: Evaluation
     version: KubeVersion
     lacking: int | None = None
-    """How many copies lack a node; None where one pod is asked about by itself.
+    """How many copies lack a node; None for a single pod.
 
-    Of copies the evaluation is that of the first that is stuck. Changed, those before it land elsewhere, so nothing is
-    ruled out by it.
+    For copies, the evaluation is that of the first stuck one. Once changed, those before it land elsewhere, so it rules
+    nothing out.
     """
     fitting: int = 0
     """How many of the pods in question have a node already."""

@@ -201,10 +201,10 @@ class _Trials:
         self._certain, self._domains = Certain(world), CountingDomains(world)
 
     def alone(self, name: str) -> _Alone:
-        """One node, while the others stay.
+        """The removal of one node, while the others stay.
 
-        It is drained whatever is said against that, all flags set where kubectl refuses: who sees to one thing that
-        holds it is not to find the next one only then.
+        It is drained even if something speaks against that, with all flags where kubectl refuses: all that blocks it is
+        found at once, not one after another.
         """
         world, position = self._world, self._world.living.nodes.index[name]
         plan = drain_plan(world, name, self._flags)

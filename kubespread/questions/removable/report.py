@@ -1,4 +1,4 @@
-"""Which nodes of a cluster can go, alone and together, and what holds the others."""
+"""Which nodes of a cluster can be removed, alone and together, and what blocks the others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Hold(Report, frozen=True):
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
     pods: tuple[str, ...] = ()
-    """NAMESPACE/name, as far as it is about pods."""
+    """NAMESPACE/name of pods, if it is about any."""
 
 
 class NodeRemoval(Report, frozen=True):
@@ -62,7 +62,9 @@ class NodeRemoval(Report, frozen=True):
     budget is broken.
     """
     lost: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, nobody makes them again."""
+    """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, and nothing recreates
+    them.
+    """
     until_deleted: int = 0
     """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as
     a domain.
@@ -75,7 +77,7 @@ class Together(Report, frozen=True):
     nodes: tuple[str, ...]
     """In the order in which they are drained."""
     groups: tuple[int, ...]
-    """How many of them are cordoned at once, the first so many, the next so many, and so on."""
+    """The sizes of the groups that are cordoned at once, in order."""
     moved: int
     """Pods that were placed elsewhere, some of them more than once."""
     preempted: int
