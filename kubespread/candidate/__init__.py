@@ -1,1 +1,1 @@
-"""The pod that is asked about: from a manifest, or from the cluster itself."""
+"""The pod in question: from a manifest, or from the cluster itself."""

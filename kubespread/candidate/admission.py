@@ -27,7 +27,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 
 
 def scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
-    """The stored ``pod`` taken off its node, and what to say of that. Raises UsageError for one that has ended."""
+    """The stored ``pod`` taken off its node, with notes on that. Raises UsageError for one that has ended."""
     name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
     if pod.status.phase in ENDED_PHASES:
         raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")

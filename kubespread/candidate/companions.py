@@ -66,7 +66,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
             obj = reader.read_plain(normalized(item.data, cls))
         except DecodingError as error:
             if is_workload:
-                continue  # Said where it is asked about.
+                continue  # Reported where the question is about it.
             raise manifest.place(item).undecodable(error) from error
         if obj is not None and obj.metadata.name:
             if isinstance(obj, NAMESPACED):
@@ -100,7 +100,7 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
 
 
 def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
-    """As if ``added`` were applied: what is there already keeps its status, or stays as it is."""
+    """As if ``added`` were applied: existing objects keep their status, or stay unchanged."""
     if not added:
         return own
     by_name = {_key(obj): obj for obj in own}

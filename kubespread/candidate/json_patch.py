@@ -1,4 +1,4 @@
-"""What fields that are set make of an object: as a JSON Patch, and as a unified diff of the text it stands in."""
+"""The effect of set fields on an object: as a JSON Patch, and as a unified diff of its text."""
 
 from __future__ import annotations
 

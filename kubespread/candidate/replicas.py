@@ -1,6 +1,6 @@
 """A workload's replicas: which there are, how many it grows to, which of the further pods come into being at all.
 
-Who else decides on their number is said.
+Notes name what else decides their number.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ Quotas = Sequence[ResourceQuota]
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What becomes of the further pods that a workload asks for."""
+    """What the API server does with the further pods of a workload."""
 
     copies: int | None
     """How many are created at most, None for no limit."""

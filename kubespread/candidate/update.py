@@ -1,6 +1,6 @@
 """The workload of a manifest beside its namesake in the cluster: whether its pods are others, and what may not change.
 
-A field that the manifest leaves out stays as it is, as kubectl apply leaves what others have set.
+A field that the manifest leaves out keeps its value, as kubectl apply leaves what others have set.
 
 Source of the rules: ValidateDeploymentUpdate, ValidateDaemonSetUpdate, ValidateStatefulSetUpdate, ValidateJobUpdate and
 ValidatePodUpdate of Kubernetes. Where the API server prints a whole template, or a difference of two pods, that is

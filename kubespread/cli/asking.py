@@ -58,11 +58,11 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     }
     # The flags of drains are edits' flags too.
     own = {field.name for field in fields(EditedClusterOptions)}
-    shared, asked = ([
+    shared, own_fields = ([
         (parameter.name, parameter.annotation, field(default=parameter.default))
         for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
-    options = make_dataclass(f"{question.__name__}Options", asked, frozen=True)
+    options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
     if question.may_lack_cluster:
@@ -76,11 +76,11 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     writers = _writers(question)
 
     def command(
-        *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
+        *, options: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
         speaking: SpeakingOptions,
     ) -> ExitCode:  # fmt: skip
         names = [parameter.name for one in declared.values() for parameter in one.parameters]
-        values = {name: getattr(source if name in own else asked, name) for name in names}
+        values = {name: getattr(source if name in own else options, name) for name in names}
         typed = Typed(values, source, scheduling, speaking)
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
@@ -110,7 +110,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     command.__doc__ = question.__doc__
     command.__name__ = question.name
     command.__annotations__ = {
-        "asked": options,
+        "options": options_type,
         "scheduling": CompareSchedulerOptions if has_sides else SchedulerOptions,
         "answer": Annotated[AnswerOptions, formats_in(writers)],
         "source": source_options,
@@ -120,7 +120,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     return grouped(watchable(command) if question.is_watched else command)
 
 
-def _answered(asked: Question[Any], opened: Snapshot | None, answering: Answering) -> ExitCode:
+def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering) -> ExitCode:
     """Ask, and give the answer. What the API server would not take is said, and ends with BAD_INPUT."""
     import kubespread
 
@@ -131,16 +131,16 @@ def _answered(asked: Question[Any], opened: Snapshot | None, answering: Answerin
         refused.append(error)
 
     if answering.written.is_for_people:
-        asked = asked.for_people()
-    with waiting(asked.doing, quiet=quiet) as on_progress:
-        answer = kubespread.ask(opened, asked, answering.scheduler, on_progress, on_refused=on_refused)
-    asked.keep(answer)
-    reports = asked.reports(answer)
+        question = question.for_people()
+    with waiting(question.doing, quiet=quiet) as on_progress:
+        answer = kubespread.ask(opened, question, answering.scheduler, on_progress, on_refused=on_refused)
+    question.keep(answer)
+    reports = question.reports(answer)
     code = answering.give(
-        answer, reports, writer=_writers(type(asked))[answering.written.name], is_yes=asked.is_yes(answer),
-        look=asked.shown(answering.look()), beside=asked.parts(answer),
+        answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.is_yes(answer),
+        look=question.shown(answering.look()), beside=question.parts(answer),
     )  # fmt: skip
-    if asked.requires and not quiet and not any(report.unmet for _, report in reports):
+    if question.requires and not quiet and not any(report.unmet for _, report in reports):
         say("every requirement is met")
     return ExitCode.BAD_INPUT if refused else code
 
@@ -285,13 +285,13 @@ def _namespace(name: str, option: Option) -> Field:
         ),
     )  # fmt: skip
 
-    def told(asked: Any, typed: Typed, cluster: Snapshot) -> str | None:
+    def of_pods(question: Any, typed: Typed, cluster: Snapshot) -> str | None:
         # Manifests may have a namespace of their own.
-        if isinstance(asked, ManifestsQuestion) and asked.pods:
-            return asked.namespace
+        if isinstance(question, ManifestsQuestion) and question.pods:
+            return question.namespace
         return None if typed[EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
 
-    return Field(parameters, lambda typed: typed[name], told)
+    return Field(parameters, lambda typed: typed[name], of_pods)
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:

@@ -113,10 +113,10 @@ class _Question:
 
 def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
     """Raise UsageError if standard input would have to be read repeatedly."""
-    asked = values["asked"]
-    named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(asked, name, None))]
-    others = (values["scheduling"].scheduler_config, getattr(asked, "node_groups", None))
-    is_default = hasattr(asked, "pod") and not named
+    options = values["options"]
+    named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(options, name, None))]
+    others = (values["scheduling"].scheduler_config, getattr(options, "node_groups", None))
+    is_default = hasattr(options, "pod") and not named
     if (is_default and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 

@@ -126,7 +126,7 @@ def failed_node(node: Node) -> Node:
 
 
 def is_silent(node: Node) -> bool:
-    """Whether the kubelet of ``node`` does not answer: nobody ends its pods, which stay terminating when deleted."""
+    """Whether the kubelet of ``node`` does not answer, so that its pods stay terminating when deleted."""
     return any(condition.type == READY and condition.status == "Unknown" for condition in node.status.conditions)
 
 
@@ -147,7 +147,7 @@ def restored_node(node: Node) -> Node:
 
 
 def unready_pod(pod: Pod, now: datetime) -> Pod:
-    """``pod`` when its node is no longer ready: neither is the pod, so that it counts as healthy for nobody."""
+    """``pod`` on a node that is no longer ready: it is not ready either, so nothing counts it as healthy."""
     conditions = [
         replace(condition, status="False", last_transition_time=format_utc(now))
         if condition.type == READY and condition.status == "True"

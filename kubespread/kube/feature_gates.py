@@ -63,7 +63,7 @@ def _stage(name: str, release: Release) -> _Stage | None:
 
 
 def default(name: str, release: Release) -> bool:
-    """Whether a release behaves as with this gate on, when nobody sets it."""
+    """Whether a release behaves as with this gate on if it is not set."""
     stage = _stage(name, release)
     return stage is not None and stage.default
 

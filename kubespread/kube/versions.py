@@ -95,7 +95,7 @@ class KubeVersion:
 
     @property
     def changed_gates(self) -> dict[str, bool]:
-        """The gates that are set otherwise than the release would."""
+        """The gates that are set differently from the release's defaults."""
         return {name: value for name, value in self.gates if value != feature_gates.default(name, self.release)}
 
     def __str__(self) -> str:

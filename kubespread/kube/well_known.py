@@ -24,7 +24,7 @@ NOT_READY_TAINT_KEY = "node.kubernetes.io/not-ready"
 UNREACHABLE_TAINT_KEY = "node.kubernetes.io/unreachable"
 """The taints that the node controller puts on a node whose Ready condition is False, and Unknown."""
 EXCLUDE_DISRUPTION = "node.kubernetes.io/exclude-disruption"
-"""The label of nodes that do not count when a zone's health is told."""
+"""The label of nodes that are ignored when a zone's health is judged."""
 
 
 def zone_key(labels: Mapping[str, str]) -> tuple[str, str]:

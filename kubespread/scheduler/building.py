@@ -60,7 +60,7 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
 
 
 def _older_reasons(version: KubeVersion) -> Mapping[str, tuple[str, ...]]:
-    """What a release says instead of today's reasons; reasons that are not there stay as they are."""
+    """A release's own wording of reasons; others are worded as today."""
     return {
         older.reason: older.texts
         for plugin in known_plugins(version).values()

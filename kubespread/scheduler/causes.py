@@ -1,7 +1,7 @@
 """Why a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
 
 A state gives them for the nodes it is asked about (`State.causes`), from the same numbers as its filter. Reports have
-them as the details of a rejection, told apart in JSON by ``type``; ``short`` says one in a few words. The reasons of
+them as the details of a rejection, tagged in JSON by ``type``; ``short`` says one in a few words. The reasons of
 PodTopologySpread have their arithmetic elsewhere; those of pods that wait with a nominated node have no causes.
 """
 
@@ -359,7 +359,7 @@ def has(actual: str | None) -> str:
 
 
 def _in_domain(topology_key: str, domain: str) -> str:
-    """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
+    """The node's domain by the key's last part and its value, ``in zone a``; empty for a host, which is the node."""
     if topology_key == HOSTNAME:
         return "on this host"
     return f"in {short_key(topology_key)} {domain or '(empty)'}"

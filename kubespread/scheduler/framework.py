@@ -260,7 +260,7 @@ class Prepared:
         return [score for score in scores if score[0].name not in failing and score[0].name in self.states]
 
     def binding(self, node: int) -> StorageChange | None:
-        """What becomes of claims and volumes once the pod is bound to ``node``, which it fits; None: nothing."""
+        """The change of claims and volumes once the pod is bound to ``node``, which it fits; None without a change."""
         if not self.pod.spec.has_scheduled_volumes:
             return None
         bindings = (state.binding(node) for state in self.states.values())

@@ -1,4 +1,4 @@
-"""What plugins that judge a node by what it holds say of all nodes, while copies of a pod are placed.
+"""Verdicts and scores of plugins that judge a node by what it holds, kept up while copies of a pod are placed.
 
 A placement changes what one node holds. Every node is judged at once for each number of further copies, so that a
 placement only looks the answer up; nodes that others changed are judged again.
@@ -65,7 +65,7 @@ class OnNodeAnswers:
         """Copies on each node that ``cluster`` does not hold yet."""
         self._levels: list[_Level] = []
         self._unjudged: list[int] = []
-        """The nodes that copies came to since somebody asked: often nobody asks again before others change them too."""
+        """The nodes that copies came to since the last evaluation: often others change them too before the next one."""
         now = self._level(0)
         self._rejects, self._points = now.rejects.copy(), now.points.copy()
 
@@ -103,7 +103,7 @@ class OnNodeAnswers:
         self._cluster = cluster
         self._copies[changed] = 0
         self._unjudged.clear()
-        # Nodes that nobody touched hold the same in both clusters.
+        # Untouched nodes hold the same in both clusters.
         self._levels = [level.without(changed) for level in self._levels]
         now = self._level(0)
         self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
@@ -135,7 +135,7 @@ class OnNodeAnswers:
         return room
 
     def _level(self, copies: int) -> _Level:
-        """Up to date everywhere: what others changed is judged at once, a node takes as long as many."""
+        """Brings everything up to date: all changed nodes are judged at once, as one takes as long as many."""
         while len(self._levels) <= copies:
             rejects, points = self._judge(Holdings(self._cluster).plus(self._kind, len(self._levels)))
             self._levels.append(_Level(rejects, points, np.zeros(len(rejects), dtype=np.bool_)))

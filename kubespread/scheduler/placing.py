@@ -26,7 +26,7 @@ from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, Sc
 from kubespread.scheduler.sampling import Search, SearchResult
 
 Tiebreaker = Callable[[Cluster, SearchResult, Positions], int]
-"""Picks one of the positions of equally scored nodes; it is also told which nodes were found to fit at all."""
+"""Picks one of the positions of equally scored nodes, given also the result of the search for feasible nodes."""
 
 
 _BELOW_ALL = np.iinfo(np.int64).min
@@ -182,7 +182,7 @@ class Placing:
         return self.answers.room(self._barred, copies)
 
     def fork(self) -> Placing:
-        """The same state of affairs, to go on from in another way; this one is left as it is."""
+        """An independent copy to continue from differently."""
         fork = copy(self)
         fork._prepared, fork.answers = self._prepared.fork(), self.answers.fork()
         fork._pending = list(self._pending)
@@ -223,7 +223,7 @@ class Placing:
         cluster = self._prepared.cluster
         nominee = cluster.nodes.index.get(self._prepared.pod.status.nominated_node_name)
         if nominee is not None and feasible[nominee]:
-            # It is asked about first and alone: nobody looks for others.
+            # It is tried first and alone; if it fits, no other node is looked at.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
         if batch is not None and (hinted := self._hinted(batch, feasible)) is not None:
             return hinted
@@ -279,14 +279,14 @@ class Placing:
             state.move_one(self.kind.number, node, 1)
 
     def binding(self, node: int) -> StorageChange | None:
-        """What becomes of claims and volumes once the next copy is on ``node``; further copies are then prepared anew.
+        """The change of claims and volumes once the next copy is on ``node``; further copies are then prepared again.
 
         None where nothing does.
         """
         return self._prepared.binding(node)
 
     def follow(self, cluster: Cluster, moves: Moves) -> None:
-        """Go on with ``cluster``, which holds the copies placed here; ``moves`` happened to its pods besides.
+        """Go on with ``cluster``, which holds the copies placed here; ``moves`` are the other changes of its pods.
 
         Nodes are unchanged. What nodes hold must be followed by whoever shares the answers.
         """

@@ -1,4 +1,4 @@
-"""What a plugin is: prepared once for a pod, kept up with the cluster's changes, and asked about all nodes at once.
+"""The interface of plugins: prepared once for a pod, updated as the cluster changes, asked about all nodes at once.
 
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
 (`OnNode`), or counts over many nodes (`Counted`). A state has no other way to answer than its type gives it.
@@ -80,7 +80,7 @@ class Verdicts:
         return self if nodes is None else Verdicts(self.rows[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
-        """The same, but for one node."""
+        """The same verdicts, except for one node."""
         rows = self.rows.copy()
         if status.code is Code.SUCCESS:
             rows[place] = 0
@@ -94,7 +94,7 @@ Extent = tuple[int, ...]
 
 
 class State(ABC):
-    """A plugin prepared for one pod on one cluster. A method left as it is here is a point the plugin skips."""
+    """A plugin prepared for one pod on one cluster. A method that is not overridden is a point the plugin skips."""
 
     def pre_filter_result(self) -> Mask | None:
         """The only nodes that may be filtered at all, or None for all."""
@@ -115,7 +115,7 @@ class State(ABC):
 
     @abstractmethod
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        """Raw scores of all nodes; what stands at nodes that are not feasible has no meaning. None: skips.
+        """Raw scores of all nodes; those of infeasible nodes have no meaning. None: skips.
 
         Raises SchedulingError where PreScore or Score would fail.
         """
@@ -125,15 +125,15 @@ class State(ABC):
         return ()
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """Raw scores brought to 0..100; as they are where the plugin has no such step."""
+        """Raw scores normalized to 0..100; unchanged if the plugin has no such step."""
         return raw
 
     def binding(self, node: int) -> StorageChange | None:
-        """What becomes of claims and volumes once the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
+        """The change of claims and volumes once the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
         return None
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        """The state on ``cluster``, which came of its own by ``change``; None to prepare it anew.
+        """The state on ``cluster``, which is its own cluster after ``change``; None to prepare it again.
 
         Never asked of a pod with volumes when claims or volumes change.
         """
@@ -188,7 +188,7 @@ class OnNode(State):
 
 
 class Counted(State):
-    """Counts pods over many nodes; the counts follow every pod that comes or goes, of whatever kind."""
+    """Counts pods over many nodes; the counts follow every pod that comes or goes, of any kind."""
 
     @abstractmethod
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
@@ -210,7 +210,7 @@ class Counted(State):
         self.move_one(kind, node, by)
 
     def follow(self, cluster: Cluster, moves: Moves) -> None:
-        """Go on with ``cluster``, to whose pods ``moves`` happened besides what is counted already."""
+        """Go on with ``cluster``; ``moves`` are the changes of its pods that are not counted yet."""
         self.move(moves)
 
     @property

@@ -38,7 +38,7 @@ class Preemption:
 
 
 def has_lower(cluster: Cluster, pod: Pod) -> bool:
-    """Whether any pod on a node has a lower priority than ``pod``: without one there is nobody to preempt."""
+    """Whether any running pod has a lower priority than ``pod`` and could be preempted."""
     priority = priority_of(pod)
     if cluster.kinds.lowest_priority >= priority:
         return False

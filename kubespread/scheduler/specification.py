@@ -1,4 +1,4 @@
-"""What kube-scheduler knows of a plugin before it asks it anything: it stands beside the plugin.
+"""What kube-scheduler knows of a plugin before running it; declared beside the plugin.
 
 Source of the rules: kube-scheduler, apis/config/v1/default_plugins.go, framework/interface.go and the plugins' own
 interfaces.

@@ -1,1 +1,1 @@
-"""A cluster through time: its nodes, pods and controllers, and what becomes of them when something is changed."""
+"""A cluster through time: its nodes, pods and controllers, and what a change does to them."""

@@ -36,7 +36,7 @@ def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 
 
 def _not_found(snapshot: Snapshot, namespace: str) -> str:
-    """In the API server's words; empty where the namespace is there, or nobody listed them."""
+    """In the API server's words; empty if the namespace exists, or if namespaces were not listed."""
     namespaces = _namespace_names(snapshot)
     if namespace in namespaces or not snapshot.objects.knows(Namespace):
         return ""

@@ -33,7 +33,7 @@ class ClusterWorkloads:
     """Every workload of the cluster."""
 
     kinds: tuple[Kind, ...] = ()
-    """Of these kinds; without any of those that run until somebody deletes them."""
+    """Of these kinds; by default of those that run until they are deleted."""
     all_namespaces: bool = False
 
     def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:

@@ -1,4 +1,4 @@
-"""What is asked about, read: manifests from files and directories, and workloads of the cluster by name or kind."""
+"""What a question is about: manifests from files and directories, and workloads of the cluster by name or kind."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
 
 
 def _drop_those_without_workload(read: Sources) -> None:
-    """A manifest may hold none as long as another one does. Raises UsageError where none of several does."""
+    """Of several manifests some may have no workload. Raises UsageError if none has one."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:

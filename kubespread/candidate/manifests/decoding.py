@@ -1,4 +1,4 @@
-"""As much of an object as can be decoded, so that all that is wrong with it is said at once."""
+"""Decodes as much of an object as possible, so that all its faults are reported at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def decodable(data: Any, cls: type[KubeObject]) -> tuple[Any, list[DecodingError
 
 
 def hint(error: DecodingError, data: Any) -> str:
-    """What the author of ``data`` probably meant, to be put behind the API server's text; else empty."""
+    """What the author of ``data`` probably meant, appended to the API server's text; else empty."""
     value = value_at(data, error.path)
     message = str(error)
     if message.endswith("of type string") and isinstance(value, bool | int | float):
@@ -51,7 +51,7 @@ def value_at(data: Any, path: str) -> Any:
 
 
 def are_related(path: str, other: str) -> bool:
-    """Whether one of two fields is the other one, or stands inside it."""
+    """Whether two fields are the same, or one is inside the other."""
     shorter, longer = sorted((path, other), key=len)
     return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))
 

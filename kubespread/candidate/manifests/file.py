@@ -73,7 +73,7 @@ class Manifest:
 
     @property
     def workloads(self) -> list[KubernetesObject]:
-        """What can be asked about."""
+        """Objects that questions can be about."""
         return [item for item in self.items if is_workload(item)]
 
     def split(self, selector: Selector) -> list[Manifest]:

@@ -43,11 +43,11 @@ def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidat
 
 
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
-    """All that is wrong with the object is said at once: what cannot be decoded, unknown fields, invalid values."""
+    """Report all faults of the object at once: what cannot be decoded, unknown fields, invalid values."""
     item = place.item
     place.refuse(unserved(item, is_written=place.text is not None))
     row = pod_creator(item.api_version, item.kind) or UNKNOWN
-    # A status that a client sends is not stored, so nobody checks it.
+    # The API server does not store, and so does not check, a status that a client sends.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     try:
         plain, undecodable = decodable(sent, row.cls)

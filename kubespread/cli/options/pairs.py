@@ -93,15 +93,15 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     """What is wrong with the parameters that were typed. ``names`` are those of all parameters as they are spelled,
     ``output`` is the format that is asked for, if any.
     """
-    asked = question(command) if command in QUESTIONS else Question
-    for one, other, why in (*_apart((*APART, *asked.apart), typed), *_ended(asked, typed)):
+    cls = question(command) if command in QUESTIONS else Question
+    for one, other, why in (*_apart((*APART, *cls.apart), typed), *_ended(cls, typed)):
         yield f"{names[one]} and {names[other]} do not go together: {why}"
-    for option, others in {**NEEDS, **asked.needs}.items():
+    for option, others in {**NEEDS, **cls.needs}.items():
         if option in typed and others[0] in names and not typed.keys() & {*others}:
             needed = names[others[0]]
             missing = f"{needed}: add that" if needed.startswith("-") else f"a {needed}: name one"
             yield f"{names[option]} is for {missing}, or leave it out"
-    yield from _unshown(asked, names, typed, output)
+    yield from _unshown(cls, names, typed, output)
     for text in texts_of(typed.get("settings")):
         for other in ("replicas", "until_full"):
             if text.partition("=")[0].strip() == "replicas" and other in typed:
@@ -117,19 +117,19 @@ def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[s
             yield from ((pair.option, other, pair.why) for other in pair.others if other in typed)
 
 
-def _ended(asked: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Options that have no effect on what is printed instead of an answer."""
-    for field, _, option in options_of(asked):
+    for field, _, option in options_of(cls):
         if isinstance(option, Ending) and field.name in typed:
             others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))
             yield from ((field.name, other, f"nothing but {option.prints} is printed") for other in others)
 
 
 def _unshown(
-    asked: type[Question[Any]], names: Mapping[str, str], typed: Mapping[str, Any], output: str | None
+    cls: type[Question[Any]], names: Mapping[str, str], typed: Mapping[str, Any], output: str | None
 ) -> Iterator[str]:
     """Options about rows and columns that the format does not have."""
-    for field, _, option in options_of(asked):
+    for field, _, option in options_of(cls):
         if not option.shown_in or field.name not in typed:
             continue
         written = chosen_format(output, is_terminal=stdout_takes_tables()).name

@@ -142,12 +142,12 @@ def sides_field(option: Workload) -> Field:
             check_asked(pods, own, side)
         return tuple(pods)
 
-    def late(asked: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:
+    def late(question: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:
         from kubespread import Side
 
         scheduling = typed.scheduling
         assert isinstance(scheduling, CompareSchedulerOptions)
-        after, pods = after_in(typed), asked.pods
+        after, pods = after_in(typed), question.pods
         elsewhere, before = after.cluster(typed.source), replace(opened, edits=())
         other = before if elsewhere is None else open_cluster(elsewhere, quiet=typed.speaking.quiet)
         after_it = after.scheduling(scheduling).scheduler()

@@ -375,7 +375,7 @@ def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: date
 
 
 def _finished(pod: Pod) -> datetime:
-    """When its last container ended; else when it stopped being ready, was to be gone, or was created."""
+    """When its last container ended; else when it stopped being ready, was due to be deleted, or was created."""
     meta = pod.metadata
     if (ended := _containers_finished(pod)) is not None:
         return ended

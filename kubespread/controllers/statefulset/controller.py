@@ -125,7 +125,7 @@ class _Member:
     pod: Pod | None
     is_running_and_ready: bool = False
     is_available: bool = False
-    """Running, ready for as long as is asked, and there to stay."""
+    """Running, ready for minReadySeconds, and not terminating."""
 
     @property
     def is_terminating(self) -> bool:

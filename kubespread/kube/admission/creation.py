@@ -34,7 +34,7 @@ class Admitted:
 
 
 def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
-    """What the API server makes of ``pod``, which stays as it is and may share its parts.
+    """``pod`` as the API server would store it; ``pod`` itself is unchanged and may share its parts.
 
     A pod that already has a uid went through admission when it was stored: the plugins pass it over, and its label keys
     are merged already.

@@ -32,7 +32,7 @@ _MUST_BE_NAMED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How many pods of a kind may be created, and what is said to the first one too many."""
+    """How many pods of a kind may be created, and the refusal of the first one too many."""
 
     copies: int | None
     """None where no quota limits them."""

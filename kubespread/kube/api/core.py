@@ -190,7 +190,7 @@ class PodSpec(KubeObject):
         return any(volume.affects_scheduling for volume in self.volumes)
 
     def forget_unread_volumes(self) -> None:
-        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again.
+        """Drop what only validation reads: a stored pod, or a stored workload's template, is not validated again.
 
         emptyDir volumes are kept, because a drain loses their data, and so are hostPath volumes, without their path:
         the descheduler leaves pods with either alone.

@@ -120,12 +120,12 @@ def is_custom(api_version: str) -> bool:
 
 
 def skipped_gaps(kinds: Iterable[str]) -> list[str]:
-    """What to say of objects that hold pods and were not read, given by their kinds."""
+    """Gaps for objects that hold pods and were not read, given by their kinds."""
     return [f"pods are missing: {skipped}" for skipped in _skipped(kinds)]
 
 
 def custom_notes(kinds: Iterable[str]) -> list[str]:
-    """What to say of custom objects that hold no pods themselves, given by their kinds."""
+    """Notes on custom objects that hold no pods themselves, given by their kinds."""
     return [f"{skipped}: pods that its controller creates are not part of the answer" for skipped in _skipped(kinds)]
 
 

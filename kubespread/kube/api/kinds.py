@@ -97,7 +97,7 @@ class Kind:
 
     @property
     def creates_pods(self) -> bool:
-        """Whether it is a pod, or something that pods are made of."""
+        """Whether it is a pod, or has a pod template."""
         return self.cls is Pod or bool(self.template_path)
 
     def pod_template(self, obj: ApiObject) -> PodTemplateSpec | None:

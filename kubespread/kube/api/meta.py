@@ -63,6 +63,6 @@ class LabelSelector(KubeObject):
 
 
 class ApiObject(KubeObject):
-    """A kind of its own, as opposed to a part of one."""
+    """A top-level kind, as opposed to a part of one."""
 
     metadata: ObjectMeta = field(default_factory=ObjectMeta)

@@ -1,4 +1,4 @@
-"""Validation of nodes, as far as scheduling reads them.
+"""Validation of those fields of nodes that scheduling reads.
 
 Source of the rules: ValidateNode and validateNodeTaints of k8s.io/kubernetes/pkg/apis/core/validation.
 """

@@ -71,7 +71,7 @@ def _distinct(faults: Iterator[FieldFault]) -> list[FieldFault]:
 def _pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta = pod.metadata
     if meta.generate_name:
-        # The dash it commonly ends with stands before the characters that are to come.
+        # It commonly ends with a dash, which precedes the generated characters.
         yield from invalid_each(
             "metadata.generateName", meta.generate_name, subdomain_faults(_masked(meta.generate_name))
         )
@@ -312,7 +312,7 @@ def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[Fi
 
 
 def _claim_faults(claims: Sequence[PodResourceClaim], pod_name: str, path: str) -> Iterator[FieldFault]:
-    """spec.resourceClaims; a template has no pod's name yet, and nothing is said of what its claims will be called."""
+    """spec.resourceClaims; the names of a template's claims are not checked, as its pods have no names yet."""
     names: set[str] = set()
     for position, claim in enumerate(claims):
         yield from _name_faults(claim, pod_name, names, f"{path}[{position}]")

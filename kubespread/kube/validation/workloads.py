@@ -25,7 +25,7 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
 
 
 def _replaced(workload: ApiObject, template: Pod, path: str) -> Iterator[str]:
-    """Where volumes stand in whose place a StatefulSet puts its own claims: nothing has to be right in them."""
+    """The paths of volumes that a StatefulSet replaces with its own claims; their faults do not count."""
     claims = workload.spec.volume_claim_templates if isinstance(workload, StatefulSet) else ()
     names = {claim.metadata.name for claim in claims}
     for position, volume in enumerate(template.spec.volumes):

@@ -1,7 +1,7 @@
 """The pods with claims on devices that came and went since the snapshot, in order.
 
 Which devices a pod got depends on what was free when it came. So the order of events is part of a cluster; what
-follows from it is for DynamicResources to find out, once somebody asks.
+follows from it is worked out by DynamicResources when needed.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ClaimUsers:
         return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, memo)) if uses else self
 
     def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
-        """What those of ``pods`` did that have claims: few do, and many are asked about."""
+        """The uses by those of ``pods`` that have claims: usually few of many."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
         return [Use(pod, node, by) for pod, node in pods if self._has_claims(pod, kinds)]
@@ -95,7 +95,7 @@ class ClaimUsers:
         return self._remembered.get((self, rules))
 
     def last_rules(self) -> Hashable:
-        """Those that somebody asked about last; None where nobody has."""
+        """The rules used last; None if there are none yet."""
         return next((rules for _, rules in reversed(self._remembered)), None)
 
     def unknown(self, rules: Hashable) -> Iterator[ClaimUsers]:

@@ -151,7 +151,7 @@ class Nodes:
         return len(self.objects)
 
     def replacing(self, replaced: Mapping[int, Node]) -> Nodes:
-        """The same nodes, some of them as they are now; columns of what did not change are shared."""
+        """The same nodes, some of them changed; unchanged columns are shared."""
         objects = list(self.objects)
         for position, node in replaced.items():
             objects[position] = node
@@ -168,7 +168,7 @@ class Nodes:
         return other
 
     def followed_by(self, added: Sequence[Node]) -> Nodes:
-        """The same nodes, and others behind them."""
+        """The same nodes followed by others."""
         other = Nodes([*self.objects, *added])
         other._capacity = self._capacity.followed_by(_Capacity(added))
         return other
@@ -211,7 +211,7 @@ class Nodes:
 
     @property
     def allocatable(self) -> Amounts:
-        """Per resource name what each node has for pods; a name nobody has is not there."""
+        """Per resource name what each node has for pods; names that no node has are missing."""
         return self._capacity.allocatable
 
     @property

@@ -123,7 +123,7 @@ def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
 
 
 def _queue_sort_faults(profiles: Sequence[KubeSchedulerProfile]) -> Iterator[FieldFault]:
-    """All profiles share one queue, and what they say about it is compared as it is written."""
+    """All profiles share one queue, so their settings for it have to be equal as written."""
     first = profiles[0].plugins.queue_sort
     if len(first.enabled) > 1:
         yield invalid(

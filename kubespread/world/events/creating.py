@@ -38,7 +38,7 @@ class AppliedWorkload:
     pod: Pod
     """The next one that it would make, admitted."""
     name: WorkloadName | None = None
-    """None for a pod by itself."""
+    """None for a bare pod."""
     object: ApiObject | None = None
     """With the template; None for a kind that is not known."""
     replicas: int | None = None

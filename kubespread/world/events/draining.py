@@ -63,7 +63,7 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
 
 
 def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
-    """All that exist: where nobody listed them, all that one of the ``pods`` names."""
+    """All that exist; if they were not listed, those that ``pods`` name as their controllers."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
         return objects.of(DaemonSet)

@@ -42,7 +42,7 @@ STOPPED = "every zone is down: the node controller suspects itself, takes back i
 
 def fail(world: World, names: Sequence[str]) -> None:
     """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that forever are deleted
-    and stay terminating, but for those without a grace period, which the API server removes at once. What controllers
+    and stay terminating, except those without a grace period, which the API server removes at once. What controllers
     make instead is placed.
 
     The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
@@ -90,7 +90,7 @@ def remove_failed(world: World, names: Sequence[str]) -> None:
 
 
 def restore(world: World, names: Sequence[str]) -> None:
-    """Kubelets answer again: what was to be deleted is, the rest is ready again."""
+    """Kubelets answer again: pods marked for deletion go, the others become ready."""
     restored = {name: restored_node(_node(world, name)) for name in names}
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))

@@ -27,7 +27,7 @@ def create_copies(world: Store, owner: Owner, templates: Iterable[Pod]) -> int:
 
 
 def _free_name(world: Store, owner: Owner) -> str:
-    """A name for another pod of ``owner`` that nobody has yet, and no StatefulSet of the same name will need."""
+    """A free name for another pod of ``owner``, which no StatefulSet of the same name will need either."""
     namespace, base = owner.name.namespace, owner.name.name
     namesake = WorkloadName("StatefulSet", namespace, base)
     if namesake in world.workloads.stateful_sets or namesake in world.book.owners:

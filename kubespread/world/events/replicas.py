@@ -1,4 +1,4 @@
-"""ReplicaSets and ReplicationControllers: as many pods as they are to have."""
+"""ReplicaSets and ReplicationControllers: keeping the desired number of pods."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from kubespread.world.store.waiting import Waiting
 
 
 def schedule(world: Store, only: Collection[PodKey] | None = None) -> bool:
-    """Place the pods that wait, or only some of them, as long as any finds a node; whether any did."""
+    """Place waiting pods (all, or only some) until none finds a node any more; whether any did."""
     placed = 0
     waiting = world.queue.in_order(only)
     while waiting:

@@ -73,7 +73,7 @@ def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None
 
 
 def _pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod:
-    """The pod of an ordinal: as it was if there was one of the revision, else made of another of that revision."""
+    """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision."""
     last = rollout.by_ordinal.get(action.ordinal)
     if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
         return last

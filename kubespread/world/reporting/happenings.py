@@ -230,7 +230,7 @@ class AskedWorkloads:
         owner = self._world.book.owner_of(pod)
         if owner is None:
             return self._counting(workload_of(self._world, pod))
-        # Asked once a controller: clusters have many more pods.
+        # Once per controller: clusters have many more pods.
         if owner not in self._counted:
             self._counted[owner] = self._counting(self._world.workloads.above(owner, [pod]))
         return self._counted[owner]

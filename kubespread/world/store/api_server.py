@@ -1,6 +1,6 @@
 """The API server as controllers meet it: it gives their pods the defaults of namespaces, and quotas refuse some.
 
-Who was refused tries again, after everybody else, once quotas have room; back-offs are not waited for.
+Controllers that were refused try again, after all others, once quotas have room; back-offs are not simulated.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ApiServer:
                 refused.may_retry = True
 
     def admit(self, pod: Pod, template: Pod, owner: WorkloadName) -> tuple[Pod, Pod] | None:
-        """The pod and its template as they are stored; None where the pod is refused, which is kept in mind."""
+        """The pod and its template as stored; None if the pod is refused, which is remembered."""
         self._assume(gaps_again(self._objects, self._plugins))
         try:
             admitted = self._admitted_again(template)
@@ -96,7 +96,7 @@ class ApiServer:
         return None
 
     def takes_one_more(self, template: Pod) -> bool:
-        """Whether another pod of a template would be stored as it is, and nobody waits for what quotas have left."""
+        """Whether another pod of a template would be stored unchanged, and none waits for quota."""
         try:
             admitted = self._admitted_again(template)
         except ForbiddenError:

@@ -61,12 +61,12 @@ def _of_stateful_set(pod: Pod, name: str, objects: ClusterObjects, stateful_set:
 
 def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
     replica = replace(pod, metadata=replace(pod.metadata, name=name))
-    # Nobody makes claims for a pod without a controller but the cluster itself, which is asked about as it stands.
+    # No claims are made for a pod without a controller: it has those that are in the cluster.
     return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if controller_of(pod) else ())
 
 
 def to_create(claims: Iterable[PersistentVolumeClaim], storage: StorageIndex) -> list[PersistentVolumeClaim]:
-    """Those of ``claims`` that come into being: one that is there stays, unless it was some former pod's own."""
+    """Those of ``claims`` that are created: an existing one stays, unless it was made for a former pod."""
     stored = ((claim, storage.claims.get(key_of(claim))) for claim in claims)
     return [
         claim for claim, current in stored if current is None or (is_made_for_pod(claim) and is_made_for_pod(current))

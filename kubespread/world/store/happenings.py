@@ -23,7 +23,7 @@ class Gone:
     why: str
     """One of the words above."""
     owner: WorkloadName | None
-    """What makes another one for it, None where nobody does, or not yet."""
+    """What makes its successor; None if nothing does, or not yet."""
     made_room_for: Pod | None = None
     """Of a preempted pod: which one took its place."""
     broken_budgets: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Gone:
 
     @property
     def is_lost_for_good(self) -> bool:
-        """Whether it has no controller, so that nobody makes it again; what was only too many is not meant."""
+        """Whether it has no controller to make it again; surplus pods do not count as lost."""
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 

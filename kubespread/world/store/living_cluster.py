@@ -79,7 +79,7 @@ class LivingCluster:
 
     @property
     def nodes(self) -> Nodes:
-        """They stay as they are."""
+        """Its nodes, which never change."""
         return self._cluster.nodes
 
     @property
@@ -116,7 +116,7 @@ class LivingCluster:
         self.storage_changes += 1
 
     def others_since(self, mark: int, applicant: int) -> Moves:
-        """What happened since ``mark``, but for the placements of ``applicant``."""
+        """What happened since ``mark``, except the placements of ``applicant``."""
         rows = self._log.since(mark)
         rows = rows[:, rows[_OWNER] != applicant]
         return Moves(rows[_KIND], rows[_NODE], rows[_BY])

@@ -147,7 +147,7 @@ class Workloads:
         return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
-        """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
+        """Those of ``objects``, of any kind, for which there is no object of the same kind, namespace and name."""
         for obj in objects:
             if all(_key(stored) != _key(obj) for stored in self.objects.of(type(obj))):
                 yield obj

@@ -29,7 +29,7 @@ def readiness_known(pod: Pod) -> bool:
 
 
 def taken_to_be_ready(pod: Pod) -> Pod:
-    """A pod on a node that says nothing about it, as if it were ready for as long as it exists."""
+    """The status of a running pod that is taken to have been ready since it was created."""
     if pod.status == PodStatus() or pod.status == PodStatus(phase="Running"):
         return replace(pod, status=running_since(pod.metadata.creation_timestamp, ready=True))
     ready = PodCondition(type=READY, status="True", last_transition_time=pod.metadata.creation_timestamp)
@@ -73,7 +73,7 @@ def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
 
 
 def terminating(pod: Pod, time: str) -> Pod:
-    """The pod on its way out: it counts for nobody any more, but keeps its room until its kubelet is done."""
+    """The pod while it terminates: no controller counts it, but it keeps its room until its kubelet is done."""
     return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))
 
 

@@ -26,7 +26,7 @@ class Rollout:
 
 @dataclass(slots=True)
 class StatefulSetRollout:
-    """A StatefulSet with what its pods are made of."""
+    """A StatefulSet with the revisions and templates of its pods."""
 
     stateful_set: StatefulSet
     revisions: Revisions

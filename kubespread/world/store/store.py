@@ -102,12 +102,12 @@ class Store:
 
     @property
     def cluster(self) -> Cluster:
-        """Its columns, as it is now."""
+        """Its current columns."""
         return self.living.cluster
 
     @property
     def budgets(self) -> Budgets:
-        """The disruption budgets, kept up with the pods from the first time somebody asks."""
+        """The disruption budgets, kept in step with the pods from their first use on."""
         if self._budgets is None:
             objects = self.workloads.objects
             scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
@@ -192,7 +192,7 @@ class Store:
             self._use(self.cluster.with_objects(changed))
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
-        """Objects came along with a pod that was made; those that are there already stay as they are by now."""
+        """Add objects that came with a created pod; those that exist already stay unchanged."""
         self.add_objects(self.workloads.missing(beside_claims(companions)))
 
     def _use(self, cluster: Cluster) -> None:
@@ -337,7 +337,7 @@ class Store:
         return replacement(controller_of(pod), self.workloads.jobs.get(owner)) is Replacement.WHEN_GONE
 
     def wants_daemon(self, pod: Pod) -> bool:
-        """Whether a DaemonSet would make a pod like ``pod``, which is pinned, for its node as it is now."""
+        """Whether a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
         position = self.living.nodes.index.get(states.node_of(pod))
         return position is not None and should_run(states.as_template(pod), self.living.nodes.objects[position])
 
@@ -401,6 +401,6 @@ def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
 
 
 def not_modelled(owner: WorkloadName) -> str:
-    """What to say of a controller of another kind."""
+    """A note on a controller of another kind."""
     name = f"{owner.kind}/{owner.name}"
     return f"{name} is not a controller that is modeled: whether it makes other pods is not known"

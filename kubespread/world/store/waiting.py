@@ -80,7 +80,7 @@ class Queue:
         self._helpless.clear()
 
     def in_order(self, only: Iterable[PodKey] | None = None) -> list[Waiting]:
-        """Who is tried first, second, ..., or only some of them; pods behind a scheduling gate are not."""
+        """The order in which pods (all, or only some) are tried, without those that have scheduling gates."""
         among = self.waiting
         if only is not None:
             are_meant = frozenset(only)
@@ -142,7 +142,7 @@ class Queue:
         return applicant, choice
 
     def evaluation(self, waiting: Waiting, living: LivingCluster) -> Evaluation | None:
-        """What every plugin says of the pod now; None where nobody can say."""
+        """What every plugin says of the pod now; None if another scheduler has it or scheduling fails."""
         applicant = self._applicant(waiting, living)
         try:
             return applicant.placing().evaluation() if applicant is not None else None

@@ -106,7 +106,7 @@ _STEPS_IN_HOPE = 1_000
 """After how many it is worth finding out whether there are enough devices at all."""
 _MAX_MATCHED = 128
 MAX_STEPS = 100_000
-"""When a search is given up. kube-scheduler gives up after ten seconds, whatever it has tried by then."""
+"""Steps after which a search is given up; kube-scheduler gives up after ten seconds."""
 
 
 class SearchTooLongError(Exception):
@@ -196,7 +196,7 @@ class _Search:
         return _Sized(request, len(devices), tuple(devices))
 
     def solution(self) -> list[list[Allocated]] | None:
-        """The first solution, None where there is none."""
+        """The first solution; None if there is none."""
         if not self._claims:
             return []
         open_choices = [self._choices(_Place())]

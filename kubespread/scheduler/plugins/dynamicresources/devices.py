@@ -357,7 +357,7 @@ class Facts:
 
 
 def devices_of(allocation: AllocationResult) -> Iterator[DeviceID]:
-    """The devices that nobody else may have."""
+    """The devices it takes exclusively, which are those without admin access."""
     for result in allocation.devices.results:
         if not result.admin_access:
             yield DeviceID(result.driver, result.pool, result.device)

@@ -87,7 +87,7 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
 
 
 def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:
-    """Free what a pod that leaves its node held: claims made for it go with it, others once nobody uses them."""
+    """Free the claims of a pod that leaves its node: those made for it at once, others once no pod uses them."""
     ledger.give_back(pod, facts.nodes.names[node])
     for key in _claims_in_use(pod, facts):
         claim = facts.claims.get(key)

@@ -67,7 +67,7 @@ class Ledger:
         return changed or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
 
     def is_only_for(self, pod: Pod, key: ClaimKey, claim: ResourceClaim) -> bool:
-        """Whether nobody uses a claim, or this pod alone."""
+        """Whether no pod uses a claim, or only this one."""
         consumers = self.status(key, claim).consumers
         return consumers == 0 or (
             consumers == 1 and any(consumer.uid == pod.metadata.uid for consumer in claim.status.reserved_for)

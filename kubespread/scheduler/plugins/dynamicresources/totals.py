@@ -23,7 +23,7 @@ from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
 def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, Counts] | None:
-    """Devices there are and devices in use, a node each; None where no class backs the resource."""
+    """Devices and devices in use, per node; None if no class backs the resource."""
     facts = facts_of(held.cluster)
     device_class = facts.by_resource.get(resource)
     if device_class is None:

@@ -358,7 +358,7 @@ SPECIFICATION = Specification(
 
 
 class CountsByKey:
-    """Counts over the domains of several topology keys, a key as soon as it is counted over."""
+    """Counts over the domains of several topology keys, each made when first needed."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes

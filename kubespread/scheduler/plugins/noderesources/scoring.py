@@ -256,7 +256,7 @@ def _strategy_faults(strategy: ScoringStrategy, version: KubeVersion) -> Iterato
 
 
 def shape_faults(shape: Sequence[UtilizationShapePoint], path: str) -> Iterator[FieldFault]:
-    """What is wrong with a line of utilization and score that stands at ``path``."""
+    """The faults of a line of utilization and score at ``path``."""
     if not shape:
         yield required(path, "at least one point must be specified")
     for position in range(1, len(shape)):

@@ -90,7 +90,7 @@ class PodTopologySpread(Plugin):
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
     def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
-        """Parsed once for a pod that is asked about again and again."""
+        """Parsed once for a pod that is asked about repeatedly."""
         memo, objects = cluster.kinds.memo_of(pod), cluster.objects
         cached = memo.get(PodConstraints)
         if cached is None or cached[0] is not self or cached[1] is not objects:
@@ -150,7 +150,7 @@ class SpreadState(Counted):
             counted.move_one(kind, node, by)
 
     def pretend(self, kind: int, node: int, by: int) -> None:
-        """Scores are worked out without dry runs."""
+        """Scores are computed without dry runs."""
         for counted in self.hard:
             counted.pretend(kind, node, by)
 

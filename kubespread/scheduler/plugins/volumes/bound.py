@@ -1,4 +1,4 @@
-"""What claims and volumes become once a pod has its node: bound to a volume that is there, or to one made for them.
+"""Claims and volumes once a pod has its node: bound to an existing volume, or to one provisioned for them.
 
 Source of the rules: kube-scheduler, volumebinding/binder.go (AssumePodVolumes, BindPodVolumes), for what a
 provisioner makes kubernetes-csi/external-provisioner: the volume is reached from nodes that are in the same topology as

@@ -161,7 +161,7 @@ class _Parser:
         while self._take(sign):
             count += 1
         operand = self._member()
-        # As cel-go's parser does: what is said twice is not said.
+        # As in cel-go's parser, double negations cancel out.
         if count % 2:
             return operand
         if sign == "-" and isinstance(operand, Literal) and type(operand.value) in (int, float):

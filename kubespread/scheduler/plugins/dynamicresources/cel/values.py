@@ -76,7 +76,7 @@ def normalized_semver(text: str) -> str:
 
 
 def map_key(value: Value) -> Value:
-    """What a map keeps a key as: true is not 1, as it is in Python."""
+    """A map's key, typed so that true differs from 1, unlike in Python."""
     return ("bool", value) if type(value) is bool else value
 
 
@@ -95,7 +95,7 @@ def _alike(left: Value, right: Value) -> tuple[Value, Value]:
 
 
 def equals(left: Value, right: Value) -> bool:
-    """Values of different kinds are never equal, but for numbers."""
+    """Values of different types are never equal, except numbers."""
     if is_number(left) and is_number(right):
         return bool(operator.eq(*_alike(left, right)))
     if isinstance(left, list) and isinstance(right, list):
