@@ -66,7 +66,7 @@ _Preemption = Annotated[
 
 
 class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """What every question may say of the cluster, of how it schedules and of how long the answer may be."""
+    """Arguments of every question: the cluster, how it schedules, and how long the answer may be."""
 
     edits: _Edits = []
     kube_version: _KubeVersion = None
@@ -137,7 +137,7 @@ def asked_by(
 
 
 def workload_of(question: Any) -> Manifest | Reference:
-    """What is asked about, never a path. Raises UsageError and ManifestError."""
+    """What the question is about, never a path. Raises UsageError and ManifestError."""
     if (question.manifest is None) == (question.workload is None):
         raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
     if question.manifest is not None:

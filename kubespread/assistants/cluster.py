@@ -1,4 +1,4 @@
-"""The cluster that is asked about, for as long as an assistant asks: files once, a running one again when it is old."""
+"""The cluster of an assistant's session: files are read once, a running cluster again when the last read is old."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cluster:
         return self._max_age is None
 
     def snapshot(self) -> Snapshot:
-        """The cluster as it is known. Raises SnapshotError, UsageError and ManifestError."""
+        """The cluster as last read. Raises SnapshotError, UsageError and ManifestError."""
         now = time.monotonic()
         if self._cached is None or (self._max_age is not None and now - self._cached[1] > self._max_age):
             self._cached = None

@@ -49,9 +49,9 @@ def serve(cluster: Cluster, scheduler: Scheduler) -> None:
     from mcp import types
 
     if cluster.is_kept:
-        # What is wrong with a file is said before anybody asks.
+        # Faults of a file are reported before the first question.
         cluster.snapshot()
-    # This process lives long: what its questions leave behind has to go.
+    # This process is long-lived: leftovers of its questions have to be collected.
     gc.enable()
     one_at_a_time = anyio.CapacityLimiter(1)
 

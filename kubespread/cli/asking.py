@@ -50,7 +50,7 @@ _MAX_DIGITS = 9
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
-    """The function behind the command, as `grouped` reads it."""
+    """The function of the command, as `grouped` reads it."""
     declared = {
         field.name: _field(field.name, kind, option, field.default)
         for field, kind, option in options_of(question)
@@ -121,7 +121,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
 
 def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering) -> ExitCode:
-    """Ask, and give the answer. What the API server would not take is said, and ends with BAD_INPUT."""
+    """Ask and print the answer. Reports what the API server would refuse, with the exit code BAD_INPUT."""
     import kubespread
 
     quiet, refused = answering.speaking.quiet, list[KubespreadError]()
@@ -286,7 +286,7 @@ def _namespace(name: str, option: Option) -> Field:
     )  # fmt: skip
 
     def of_pods(question: Any, typed: Typed, cluster: Snapshot) -> str | None:
-        # Manifests may have a namespace of their own.
+        # Manifests may set their own namespace.
         if isinstance(question, ManifestsQuestion) and question.pods:
             return question.namespace
         return None if typed[EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"

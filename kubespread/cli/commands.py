@@ -23,7 +23,7 @@ class _Command:
     short_help: str
     """What it does, in what fits on a line of the program's help."""
     yes: str | None = None
-    """What its exit code 0 means; None where there is nothing to say of exit codes."""
+    """What its exit code 0 means; None if exit codes need no explanation."""
     no: str | None = None
     """What its exit code 1 means; None where it has none."""
     function: str = ""

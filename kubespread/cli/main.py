@@ -104,7 +104,7 @@ def _run() -> int:
 
 
 def _with_near_choice(message: str) -> str:
-    """``'jsn' is not one of 'json', 'yaml', did you mean "json"?``; other messages as they are."""
+    """``'jsn' is not one of 'json', 'yaml', did you mean "json"?``; other messages unchanged."""
     match = _NOT_ONE.search(message)
     if match is None:
         return message
@@ -121,7 +121,7 @@ def program_name() -> str:
 
 
 def _report_bug(error: Exception, *, in_full: bool) -> None:
-    """One line, or the whole traceback; neither may hold a credential, and nobody knows what a bug quotes."""
+    """One line, or the whole traceback; neither may hold a credential, and a bug may quote anything."""
     import traceback
 
     from kubespread.snapshot.live.redaction import masked

@@ -38,9 +38,9 @@ class Answered(Noted, Protocol):
 
 
 def note_source(cluster: Snapshot, report: Noted) -> None:
-    """Where the cluster comes from and who is asked about it, for -v."""
+    """Where the cluster comes from and which scheduler answers, for -v."""
     note_cluster(cluster)
-    # Questions about all workloads at once have no profile of their own.
+    # Questions about all workloads at once have no single profile.
     profile = getattr(report, "scheduler_name", None)
     say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
 
@@ -61,7 +61,7 @@ def note_cluster(cluster: Snapshot) -> None:
 
 
 def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format) -> None:
-    """What belongs to answers and is not in their format, each line after whose it is; a note on all is said once."""
+    """What belongs to answers but is not in their format, each line with its subject; common notes are printed once."""
     notes = [[] if written.has_notes else _notes(report) for _, report in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
     for line in common:
@@ -69,7 +69,7 @@ def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format) -> N
     for (whose, report), own in zip(answers, notes, strict=True):
         lines = [line for line in own if line not in common]
         if not written.has_conclusion and not stdout_takes_tables():
-            # The sides of a comparison have notes and no answer of their own.
+            # The sides of a comparison have notes but no answers.
             answer: Sequence[str] = getattr(report, "answer", ())
             lines += [*answer[1:], *answer[:1]]
         for line in lines:

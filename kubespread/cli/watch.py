@@ -122,7 +122,7 @@ def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
 
 
 def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
-    """Ask, and at every wake again, until somebody interrupts. What goes wrong the first time raises."""
+    """Ask, and again at every wake, until interrupted. Errors of the first time are raised."""
     answer = _answer_of(ask)
     show(None, answer)
     try:

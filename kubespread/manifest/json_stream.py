@@ -82,7 +82,7 @@ class JsonStream:
             end = self.take(b",", b"]") == b"]"
 
     def key(self) -> str:
-        """The next key of the object at the cursor, and past the colon behind it."""
+        """The next key of the object at the cursor; moves past the colon after it."""
         if self.peek() != b'"':
             raise self._malformed("expected '\"'", self._at)
         line = self.line
@@ -139,7 +139,7 @@ class JsonStream:
         return len(self._text) if self._ended else None
 
     def _refill(self) -> bool:
-        """Drop what is behind the cursor and read on; False at the end of the stream."""
+        """Drop what has been read and read on; False at the end of the stream."""
         chunk = next(self._chunks, None)
         if chunk is None:
             self._ended = True

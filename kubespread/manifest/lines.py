@@ -29,7 +29,7 @@ class FieldLines:
     def _documents(self) -> list[Any]:
         """The composed documents. For positions JSON counts as YAML; what YAML cannot compose simply has no lines."""
         try:
-            # YAML indents with blanks only. One for each tab leaves the columns as they are.
+            # YAML indents with blanks only. Replacing each tab by one blank keeps the columns.
             return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=_Loader))
         except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
             return []

@@ -1,4 +1,4 @@
-"""One Kubernetes object of a text: what it is, where it stands, and its fields once somebody asks for them."""
+"""One Kubernetes object of a text: its kind, its position, and its fields, decoded on demand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KubernetesObject:
     document: int = 0
     """The index of its document."""
     path: str = ""
-    """Where it stands inside that: ``items[3]``."""
+    """Its path inside that: ``items[3]``."""
     line: int | None = field(default=None, compare=False)
     """The one it begins on, where that is known."""
     lines: FieldLines | None = field(default=None, compare=False, repr=False)
@@ -111,7 +111,7 @@ class KubernetesObject:
         return f"{self.path}.{path}" if self.path else path
 
     def line_of(self, path: str) -> int | None:
-        """The line that the object's field at ``path`` stands on, as near as it can be told."""
+        """The line of the object's field at ``path``, or of the nearest field above it."""
         if self.json:
             inside = FieldLines(self.json).line(0, path)
             return self.line if self.line is None or inside is None else self.line - 1 + inside

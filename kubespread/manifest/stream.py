@@ -51,7 +51,7 @@ def _in_its_format(
     if more or len(start) > _YAML_RETRY_BYTES:
         yield from read_json(chain([start, more], chunks))
         return
-    # A YAML flow mapping also begins with a brace, though nobody writes a large one.
+    # A YAML flow mapping also begins with a brace, but large ones do not occur.
     try:
         objects = list(read_json(iter([start])))
     except MalformedError as json_error:
@@ -94,7 +94,7 @@ class _Reader:
 
     def objects(self, parts: Iterable[Part]) -> Iterator[KubernetesObject]:
         size = 0
-        # Items without a kind of their own wait where their list says what it is after them.
+        # Items without a kind wait if their list states its kind only after them.
         waiting: list[Part] = []
         for part in parts:
             if part.owner is None:
@@ -138,7 +138,7 @@ class _Reader:
 
 
 def _opened(item: KubernetesObject) -> Iterator[KubernetesObject]:
-    """The items of a List, and the List; anything else as it is."""
+    """The items of a List and the List itself; any other object unchanged."""
     if not is_list(item.kind):
         yield item
     elif not item.has_items:

@@ -109,7 +109,7 @@ def text_chunks(
 
 
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Every member of a gzip file, one after another, with padding of zeros between and behind them."""
+    """Every member of a gzip file in order, skipping zero padding between and after them."""
     member = zlib.decompressobj(wbits=31)
     for data in chunks:
         while data:
@@ -175,7 +175,7 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, offset: int, *, fi
         raise MalformedError(f"not UTF-8 text ({invalid}): expected YAML or JSON") from error
 
 
-# What is looked for, and what to say of it; the line is that of the last character found.
+# A pattern and its message; the line is that of the last character matched.
 _MISTAKES = (
     (re.compile(rb"\{\{"), "a Helm template, not a manifest: pipe `helm template` into kubespread"),
     (

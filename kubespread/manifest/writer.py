@@ -32,5 +32,5 @@ def to_yaml(data: Any) -> str:
     """One YAML document, keys in the order given, every character printable."""
     text = yaml.dump(data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000)
     assert isinstance(text, str)
-    # libyaml leaves characters that turn text around as they are. What it writes beyond 16 bits is printable.
+    # libyaml does not escape characters that reverse text. What it writes beyond 16 bits is printable.
     return json_escaped(text)

@@ -41,7 +41,7 @@ _STANDARD_TAG = "tag:yaml.org,2002:"
 
 
 class Readable(Protocol):
-    """A text that is read as it is needed."""
+    """A text that is read on demand."""
 
     def read(self, size: int) -> bytes: ...
 
@@ -142,7 +142,7 @@ class _Builder:
         build = self._mapping if kind is MappingStartEvent else self._sequence
         if event.anchor is None:
             return build(depth + 1)
-        # Until it is complete nobody may refer to it.
+        # No alias may refer to it until it is complete.
         self._anchors[event.anchor] = (_INCOMPLETE, 0)
         values_before = self._values
         value = build(depth + 1)

@@ -27,7 +27,7 @@ API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"
 
 
 class NodeGroupFields(KubeObject):
-    """One group, as it is written."""
+    """One group, as written."""
 
     name: str = ""
     template: Any = None

@@ -1,4 +1,4 @@
-"""A scenario and its steps: as values, and the fields of its file besides those of verbs."""
+"""A scenario and its steps as values, and the fields of its file other than those of verbs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Named:
 
 
 def named(workload: str | Named) -> Named:
-    """``deploy/web`` or ``shop/deploy/web``; what is named already stays as it is. Raises UsageError."""
+    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError."""
     if isinstance(workload, Named):
         return workload
     match = _NAMED.fullmatch(workload)

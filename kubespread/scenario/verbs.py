@@ -211,7 +211,7 @@ STEPS: Mapping[str, type[Verb]] = {key: _BY_KEY[key] for key in dict.fromkeys((*
 
 
 def words_in(verb: str, text: str) -> list[str]:
-    """The words behind a verb. Raises UsageError."""
+    """The words after a verb. Raises UsageError."""
     try:
         return shlex.split(text)
     except ValueError as error:

@@ -24,7 +24,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     cache = environment.get("XDG_CACHE_HOME") or ""
     if os.path.isabs(cache):  # noqa: PTH117 - of text that may be empty
         return Path(cache) / "kubespread"
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - keeps the ~ if there is no home
     return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
 
 

@@ -31,7 +31,7 @@ class Names(msgspec.Struct, rename="camel"):
     """The names in one file, each list sorted."""
 
     namespace: str = ""
-    """The one a saved snapshot was taken in."""
+    """The namespace that was current when the snapshot was saved."""
     nodes: list[str] = []
     labels: dict[str, msgspec.Raw] = {}
     """The values of nodes' labels by key, undecoded: of some every node has its own."""
@@ -75,7 +75,7 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     regular files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError,
     KubespreadError and MalformedError for what cannot be read.
     """
-    file = Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+    file = Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - keeps the ~ if there is no home
     if not file.is_file():
         return Names()
     state = file.stat()

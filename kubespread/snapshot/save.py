@@ -72,7 +72,7 @@ def _write_out(parts: Iterable[bytes]) -> None:
     if sys.stdout is None:
         raise UsageError("standard output is closed")
     try:
-        # Nothing stays behind in a buffer that would be flushed, and fail again, on the way out.
+        # Leave nothing in a buffer, which would be flushed, and fail again, on exit.
         with open(os.dup(sys.stdout.fileno()), "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             _write(file, parts)
     except BrokenPipeError:

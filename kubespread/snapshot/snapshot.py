@@ -64,7 +64,7 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """The newest of its nodes' kubelets."""
     resource_version: str = ""
     namespace: str = ""
-    """The one a manifest goes to that names none."""
+    """The namespace of manifests that set none."""
     listed: tuple[str, ...] = ()
     """The kinds that were read, including those without objects."""
     notes: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Snapshot:
     """
 
     def edited(self, *edits: str | Edit) -> Snapshot:
-        """The same cluster, to be asked about as it is after ``edits``, which follow those it has already.
+        """The same cluster with ``edits`` to be made before a question, after those it already has.
 
         As text they are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``.
         Nodes, pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit,

@@ -23,7 +23,7 @@ _FEW = 8
 
 
 def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
-    """The well-known label that a short key stands for, where nodes have it and none has a label of just that name."""
+    """The well-known label for a short key, if nodes have it and none has a label of exactly that name."""
     labels = label_keys(nodes)
     well_known = SHORT_KEYS.get(key, key)
     return well_known if key not in labels and well_known in labels else key
@@ -45,7 +45,7 @@ def label_keys(nodes: Sequence[Node]) -> set[str]:
 
 
 def near_keys(key: str, known_keys: set[str]) -> str:
-    """A hint at keys that are spelled alike, in full or behind their prefix; else at those there are."""
+    """A hint at keys with a similar spelling, in full or after their prefix; else at all keys, if few."""
     by_spelling: dict[str, list[str]] = {}
     for full in sorted(known_keys):
         for spelling in {full, full.rpartition("/")[2]}:

@@ -11,7 +11,7 @@ Answer = Report | Sequence[Report]
 
 
 def document(answer: Answer) -> dict[str, Any]:
-    """A report as it is, one of a sequence too; several as a list of their kind."""
+    """A single report unchanged, also from a sequence; several as a list of their kind."""
     reports = [answer] if isinstance(answer, Report) else answer
     items = [report.to_dict() for report in reports]
     return (

@@ -1,4 +1,4 @@
-"""Phrases that share lines as long as a terminal is wide enough."""
+"""Phrases that share a line if the terminal is wide enough."""
 
 from __future__ import annotations
 

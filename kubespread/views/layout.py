@@ -48,7 +48,7 @@ class Column:
 
 
 def cell(text: str, style: str = "") -> Cell:
-    """Text of somebody else's, made safe to show."""
+    """Foreign text, made safe to show."""
     return Cell(escaped(text), style)
 
 
@@ -83,7 +83,7 @@ def _start(text: str, width: int) -> str:
 
 
 def tabulated(columns: Sequence[Column], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
-    """The columns side by side, the last one as long as it is, after an indent of two."""
+    """The columns side by side after an indent of two, the last one unpadded."""
     widths = [column.width for column in columns]
     if headers:
         yield _row(columns, widths, [Cell(column.header, HEAD) for column in columns], gap)

@@ -84,7 +84,7 @@ def _short(name: str, prefix: str, suffix: str, number: str) -> str:
 
 
 def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
-    """``node names: ip-10-0-….compute.internal``: what names of nodes leave out as they are ``shown``; else empty."""
+    """``node names: ip-10-0-….compute.internal``: what the ``shown`` names of nodes leave out; empty if nothing."""
     if list(names) == list(shown):
         return ""
     all_names = frozenset(names)

@@ -1,4 +1,4 @@
-"""The names that an answer comes down to, one a line."""
+"""Only the names in an answer, one per line."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def source_line(cluster: ClusterReference | None, kube_version: str, manner: str
 def titled(
     line: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
 ) -> Iterator[Line]:
-    """What is asked about a pod and who answers, on one line; on two where that is wider than ``width``."""
+    """The question about a pod and what answers it, on one line, or on two if that is wider than ``width``."""
     source = " · ".join(
         part for part in (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", f"profile {profile}") if part
     )

@@ -1,4 +1,4 @@
-"""The view of an answer, which stands beside its report."""
+"""Finds the view of an answer, which is beside its report."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
 
 
 def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
-    """Of the first constraint with few domains, one column each as far as there is room."""
+    """A column for each domain of the first constraint with few of them; without room, one with the extremes."""
     rows = [row.constraints for row in shown]
     for place in range(min(map(len, rows), default=0)):
         keys = [constraints[place] for constraints in rows]

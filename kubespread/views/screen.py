@@ -45,7 +45,7 @@ def headline(question: str, report: Sourced, look: Look, beside: str = "") -> It
 
 
 def room_beside(columns: Iterable[Column], look: Look) -> int:
-    """How wide what stands beside ``columns`` can be, with the gap that sets it off from them."""
+    """The width left beside ``columns``, including the gap after them."""
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 

@@ -23,7 +23,7 @@ class Tone(StrEnum):
     WARN = "warn"
     BAD = "bad"
     STRONG = "strong"
-    """Of more weight than what stands beside it, and FAINT of less; pages do not tell that apart."""
+    """Emphasized against its neighbors; FAINT is the opposite. Pages do not distinguish them."""
     FAINT = "faint"
 
 
@@ -91,7 +91,7 @@ class Column(Generic[R_contra]):
     short: str = ""
     """The header on a terminal, where the whole one is too wide for it."""
     title: str = ""
-    """The header on a page, where that is a name of somebody else's."""
+    """The header on a page, if it is a foreign name."""
     fit: Fit = Fit.WHOLE
     least: int = 12
     """How narrow a terminal may make it, in columns."""

@@ -74,7 +74,7 @@ def table(
 
 
 def room_beside_columns(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> int:
-    """How wide a column may be that stands beside others."""
+    """How wide a column may be beside others."""
     return room_beside((_whole(column, rows) for column in columns if _is_shown(column, rows)), look)
 
 
@@ -98,7 +98,7 @@ def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
 
 
 def _room(column: Column[Any], laid: dict[int, Laid], look: Look) -> int:
-    """How wide it may be beside the others as they are."""
+    """How wide it may be, given the others' widths."""
     return room_beside((other for place, other in laid.items() if place != id(column)), look)
 
 

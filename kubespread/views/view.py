@@ -1,4 +1,4 @@
-"""What a report says, apart from how it is laid out: a page and a comment in a pull request are made of the same."""
+"""The content of a report without its layout: pages and pull request comments are made from the same."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class View:
     lines: Callable[[Look], Iterable[Line]] | None = None
     """The whole answer on a terminal, where that is more than its sheets."""
     sentences: Callable[[], str] | None = None
-    """The answer as paragraphs, where somebody asks for some of its rows alone."""
+    """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
     """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     bars: Sequence[Bars] = ()

@@ -28,7 +28,7 @@ def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str])
     line = read_line(_words(arguments, environment), commands(environment))
     try:
         offered = candidates(line, environment)
-    except Exception:  # noqa: BLE001 - whatever a file holds, a shell that completes a word shows nothing of it
+    except Exception:  # noqa: BLE001 - no faulty file may disturb a shell that completes a word
         offered = Candidates()
     return form(line, offered, environment)
 

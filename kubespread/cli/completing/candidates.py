@@ -29,7 +29,7 @@ class Candidates:
 
     @property
     def is_partial(self) -> bool:
-        """Whether more is typed right behind each of them: ``deploy/``, ``zone=``."""
+        """Whether more is typed directly after each of them: ``deploy/``, ``zone=``."""
         return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
 
 
@@ -73,7 +73,7 @@ FREE = frozenset({
     "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
     "KEY[=VALUE][:EFFECT]",
 })  # fmt: skip
-"""What the help calls a value that nobody can know."""
+"""What the help calls a value that cannot be completed."""
 
 
 def source_of(command: str, parameter: Parameter) -> Source | None:

@@ -27,7 +27,7 @@ def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The nodes and ``KEY=``, then ``KEY=VALUE``; behind a comma only labels."""
+    """The nodes and ``KEY=``, then ``KEY=VALUE``; after a comma only labels."""
     clusters = _clusters(line, environment)
     before, comma, last = line.word.rpartition(",")
     key, equals, _ = last.partition("=")
@@ -68,7 +68,7 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``deploy/``, then ``deploy/web``; behind a kind as a word of its own, names (``deploy web``)."""
+    """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
     clusters = _clusters(line, environment)
@@ -127,7 +127,7 @@ def _values(names: Names, key: str) -> list[str]:
 
 
 def _namespace(line: Line, names: Names) -> str:
-    """The one a name without any is looked up in."""
+    """The namespace for a name without one."""
     return line.value("namespace") or names.namespace or _DEFAULT
 
 

@@ -36,7 +36,7 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """``Name=``, then ``Name=true``: those that the release on the line lets one set, behind what is there already."""
+    """``Name=``, then ``Name=true``: gates that can be set in the release on the line, after those already typed."""
     from kubespread.errors import UsageError
     from kubespread.kube import feature_gates as gates
     from kubespread.kube.versions import KubeVersion
@@ -57,7 +57,7 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """Proposed semantics, behind those that are there already."""
+    """Proposed semantics, after those already typed."""
     from kubespread.kube.proposals import PROPOSALS
 
     before, _, _ = _last_of_list(line.word)
@@ -65,7 +65,7 @@ def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """The codes of ``kubespread check``, behind those that are there already."""
+    """The codes of ``kubespread check``, after those already typed."""
     before, _, _ = _last_of_list(line.word)
     codes = line.parameter.listed if line.parameter is not None else ()
     yield from (f"{before}{code}" for code in codes if code not in before.split(","))

@@ -1,4 +1,4 @@
-"""How an answer is written, and what is said beside it."""
+"""How an answer is written, and what is printed beside it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def formats_in(writers: Mapping[str, Writer]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SpeakingOptions:
-    """How much is said beside the answer."""
+    """How much is printed beside the answer."""
 
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False
     verbose: Annotated[

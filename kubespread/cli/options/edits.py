@@ -19,7 +19,7 @@ PANEL = "Edits of the cluster (repeatable, applied in the order given)"
 
 
 def _options() -> Iterator[tuple[str, Any, Any]]:
-    """An option for each edit, and behind it for each of its flags."""
+    """An option for each edit, followed by one for each of its flags."""
     for verb, edit in EDITS.items():
         form = edit.form
         option = typer.Option(

@@ -65,7 +65,7 @@ def _inputs(context: Any) -> Iterator[tuple[_Identity, str]]:
     for text in os.environ.get("KUBECONFIG", "").split(os.pathsep):
         yield from _files(text)
     for path in (*candidates(os.environ), Path("~/.kube/config")):
-        yield from _files(os.path.expanduser(path))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+        yield from _files(os.path.expanduser(path))  # noqa: PTH111 - keeps the ~ if there is no home
     if (standard_input := _stdin()) is not None:
         yield standard_input, "standard input"
 

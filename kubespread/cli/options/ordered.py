@@ -67,7 +67,7 @@ def _configure(context: Any, *, files: bool) -> Settings:
 
 
 def _settle(context: Any, configured: Settings) -> None:
-    """Of a parsed command: a cluster that was typed goes before one that is set, and what files decided is said."""
+    """Let a typed cluster win over a configured one, and print what configuration files decided."""
     parameters = context.params
     typed = [name for name in (SNAPSHOT, *_CLUSTER) if name in parameters and _is_typed(context, name)]
     if SNAPSHOT in typed and CONTEXT not in typed:

@@ -63,7 +63,7 @@ class CompareSchedulerOptions(SchedulerOptions):
 
 @dataclass(frozen=True, slots=True)
 class AfterOptions:
-    """What is asked otherwise after; what is not given stays as it is before."""
+    """What differs on the second side; anything not given is the same as on the first."""
 
     to_snapshot: Annotated[
         list[Path] | None, _to("snapshot", "PATH", "Cluster from a file, directory or archive. Repeatable.")
@@ -114,7 +114,7 @@ class AfterOptions:
 
 
 def unedited(source: EditedClusterOptions) -> ClusterOptions:
-    """The cluster as it is before its edits."""
+    """The cluster without its edits."""
     return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
 
 

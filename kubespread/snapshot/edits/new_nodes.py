@@ -1,7 +1,7 @@
 """The nodes that ``add-node`` adds: copies of a template, as a new machine would join the cluster.
 
-Some labels say of a node's domain what another one says too, so that a copy of it elsewhere has other values of them.
-Where volumes can be attached is told by a label of their driver's own (``topology.ebs.csi.aws.com/zone``), which has
+Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them.
+Where volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has
 the value of ``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes.
 
 Source of the rules: how cluster-autoscaler makes the template of a node group of one of its nodes, and the node
@@ -124,7 +124,7 @@ class AddNode(Edit, frozen=True):
         return f"add-node {fields['template']}{number}{f'@{labels}' if labels else ''}"
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, and what to say of them.
+        """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, with notes on them.
 
         Raises UsageError for a template that is no node of the cluster.
         """

@@ -48,7 +48,7 @@ class NodeTaint(NodesEdit, frozen=True):
 
 
 class AddTaint(NodeTaint, frozen=True):
-    """The nodes get a taint, in the place of one with the same key and effect."""
+    """The nodes get a taint, replacing one with the same key and effect."""
 
     taint: Taint
 
@@ -128,7 +128,7 @@ class NodeLabel(NodesEdit, frozen=True):
 
 
 class SetLabel(NodeLabel, frozen=True):
-    """The nodes get a label, whatever value it had; the key may be short, as that of a target."""
+    """The nodes get a label, whatever its value was; the key may be short, like a target's."""
 
     key: str
     value: str
@@ -167,7 +167,7 @@ def check_label(key: str, value: str = "") -> None:
 
 
 def _nodes_and_mark(text: str) -> tuple[str, str]:
-    """Before and behind the last blank; without one the node's name, if it is one, ends at the first equals sign."""
+    """The texts before and after the last blank; without a blank, a node's name ends at the first equals sign."""
     if len(text.split()) > 1:
         nodes, mark = text.rsplit(None, 1)
         return nodes, mark

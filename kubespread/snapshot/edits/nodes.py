@@ -45,7 +45,7 @@ class Cordon(NodesEdit, frozen=True):
 
 
 class Uncordon(NodesEdit, frozen=True):
-    """New pods may come to the nodes again."""
+    """New pods may be scheduled to the nodes again."""
 
     form: ClassVar = Form(
         "uncordon", "NODES", NODE_USAGE, fields={"nodes": NODES}, metavar="NODES", option="Uncordon nodes."

@@ -54,7 +54,7 @@ class DeletePods(Edit, frozen=True):
 
 
 class EvictPod(Edit, frozen=True):
-    """A pod is evicted, as far as its disruption budget allows."""
+    """A pod is evicted if its disruption budget allows."""
 
     form: ClassVar = Form(
         "evict", "[NAMESPACE/]POD",

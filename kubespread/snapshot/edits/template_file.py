@@ -1,4 +1,4 @@
-"""A Node manifest, which new nodes are made of."""
+"""A Node manifest as the template of new nodes."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Field:
     flag: str = ""
     """What it is in a text: ``--force``."""
     option: str = ""
-    """What that flag means on the command line, where it stands beside the verb's option."""
+    """The meaning of that flag on the command line, beside the verb's option."""
 
 
 Fields = Mapping[str, Field]
@@ -100,7 +100,7 @@ class NodeChange:
     added: tuple[Node, ...] = ()
     removed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What to say of it."""
+    """Notes on it."""
 
 
 class Verb(Struct, frozen=True):

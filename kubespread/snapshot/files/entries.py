@@ -28,7 +28,7 @@ _UNREADABLE: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text: what to call it in messages, where it stands in its directory or archive, and its bytes."""
+    """One text: its name in messages, its path in its directory or archive, and its bytes."""
 
     name: str
     path: str
@@ -103,7 +103,7 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
             content = tar.extractfile(member) if member.isreg() and member.name.endswith(SUFFIXES) else None
             if content is not None:
                 yield Entry(f"{archive}/{member.name}", member.name, content)
-            # A streamed archive keeps every member it has seen, for a list nobody asks for.
+            # A streamed archive keeps a list of every member it has seen, which is not needed.
             tar.members.clear()  # type: ignore[attr-defined]
         if tar.fileobj.tell() < tar.offset + _TAR_BLOCK:
             # tarfile takes the end of the file for the end of the archive, which a block of zeros marks.

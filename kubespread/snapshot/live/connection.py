@@ -42,14 +42,14 @@ _LONGEST_WAIT = 1e8
 
 
 class Progress(Protocol):
-    """Hears how a download goes on, from several threads."""
+    """Is notified of a download's progress, from several threads."""
 
     def bytes_came(self, size: int) -> None: ...
     def objects_came(self, resource: str, count: int) -> None: ...
 
 
 class NoProgress:
-    """Tells nobody."""
+    """Reports no progress."""
 
     def bytes_came(self, size: int) -> None:
         pass
@@ -165,7 +165,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def _server_version(api: Api) -> tuple[str, str]:
-    """As the server says it, or why it is not known; the first request, so it is the one that finds nobody at home."""
+    """The server's version, or why it is not known. It is the first request: an unreachable server fails here."""
     try:
         version = msgspec.json.decode(api.get("/version"), type=_Version)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -29,7 +29,7 @@ _SECRET_NAME = re.compile(r"(?i)token|secret|passw|key|credential")
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """One user: the Authorization header, empty where there is none, and what is left for the Kubernetes client."""
+    """One user: the Authorization header (empty if there is none), and what is left to the Kubernetes client."""
 
     authorization: str = field(default="", repr=False)
     user: Data = field(default_factory=dict, repr=False)

@@ -1,6 +1,6 @@
 """Which cluster, as whom: kubeconfig files merged and overridden as kubectl does it, and never written to.
 
-What is wrong with one is said field by field without ever repeating a value: it may be a credential.
+Faults are reported field by field without ever repeating a value: it may be a credential.
 
 Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 """
@@ -121,7 +121,7 @@ def namespaces_of_contexts(access: Access, environment: Mapping[str, str]) -> li
 
 
 def _with_scheme(server: str, cluster: Data) -> str:
-    """A bare host and port is reached with TLS when anything is said about TLS, as kubectl does it."""
+    """A bare host and port is reached with TLS if any TLS field is set, as in kubectl."""
     scheme = "https" if any(key in cluster for key in _TLS_KEYS) else "http"
     return server if "://" in server else f"{scheme}://{server}"
 
@@ -140,7 +140,7 @@ def read_small(file: str, field: str) -> bytes:
             return opened.read(_MAX_SMALL + 1)
 
     try:
-        # A pipe that nobody writes to would be waited for forever.
+        # Reading a pipe without a writer would block forever.
         content = within(READ_LIMIT, read)
     except TimeoutError:
         raise UsageError(f"{file}: {field} of the kubeconfig: not read within {READ_LIMIT:g}s; is it a pipe?") from None
@@ -159,7 +159,7 @@ def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:
         yield from (path for path in map(Path, filter(None, named.split(os.pathsep))) if _exists(path))
     else:
         # A user without a home, as containers have them, has none there either.
-        usual = Path(os.path.expanduser("~/.kube/config"))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+        usual = Path(os.path.expanduser("~/.kube/config"))  # noqa: PTH111 - keeps the ~ if there is no home
         if usual.is_absolute() and _exists(usual):
             yield usual
 

@@ -81,7 +81,7 @@ class ClientTransport:
             timeout=self._timeout(connect=timeout, read=timeout),
         )
         if self._closed:
-            # It began just before somebody hung up, on a connection that nobody else would close.
+            # It began just before close(), on a connection that nothing else would close.
             response.close()
             self._pool.clear()
             raise ApiError(f"{self.server}: hung up")
@@ -126,7 +126,7 @@ class ClientTransport:
 
 def _client() -> tuple[Any, Any]:
     """The official client and what its connections are made of: a quarter of a second to import, and an extra to
-    install, which nobody with a file should wait or pay for. Raises UsageError where it is not installed.
+    install, which nobody who reads a file should need. Raises UsageError if it is not installed.
     """
     try:
         import kubernetes

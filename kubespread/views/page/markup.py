@@ -1,4 +1,4 @@
-"""HTML in which text of somebody else's is only ever text."""
+"""HTML in which foreign text is always just text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class NodeTable:
 
     @property
     def header(self) -> list[str]:
-        """The columns that steps change have names of their own."""
+        """The columns that change with steps have their own names."""
         facts, report = self.account.nodes, self.report
         return [
             "Node",

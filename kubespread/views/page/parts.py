@@ -1,4 +1,4 @@
-"""The parts of a page: answer, bars, tables and what is said beside them."""
+"""The parts of a page: answer, bars, tables and notes beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kubespread.views.view import Bar, Bars, View
 from kubespread.wording import count_of
 
 _MOST_OPEN = 60
-"""Rows of a table that is open from the start: a longer one is laid out when somebody opens it."""
+"""Rows of a table that starts open; a longer one is laid out only when it is opened."""
 _BAR, _LINE = 320, 20
 _MOST_BARS = 24
 _LONG = 45
@@ -27,7 +27,7 @@ def answer(account: View) -> str:
 
 
 def bars(every: Sequence[Bars]) -> str:
-    """Each constraint with a bar a domain; its numbers stand beside it."""
+    """Each constraint with a bar per domain and its numbers beside it."""
     if not every:
         return ""
     drawn = "".join(_bars(f"c{place}", chart) for place, chart in enumerate(every))

@@ -82,7 +82,7 @@ def is_judged(account: View) -> bool:
 
 
 def is_marking(report: TopologyMap) -> bool:
-    """Whether some pods are asked about, and not all."""
+    """Whether the question is about some pods and not all."""
     return report.workload is not None or report.selector is not None
 
 

@@ -1,4 +1,4 @@
-"""One workload as rules see it: its constraints as they are declared and as they are in force, and its surroundings."""
+"""One workload as rules see it: its constraints as declared and as in force, and its surroundings."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Case:
     plugins: Framework
     """The profile that schedules the subject."""
     trial: Trial | None
-    """The subject tried on the cluster; None where there is none."""
+    """The subject tried on the cluster; None without a cluster."""
     ways_out: WaysOut | None = None
     """What is searched for replicas without a node; None where there is no cluster."""
 
     @cached_property
     def spread(self) -> PodTopologySpread:
-        """The plugin as the profile configures it; as it is by default where the profile does without."""
+        """The plugin as the profile configures it, or with its defaults if the profile does not enable it."""
         configured = (plugin for plugin in self.plugins.running if isinstance(plugin, PodTopologySpread))
         return next(configured, PodTopologySpread())
 

@@ -35,7 +35,7 @@ class Company:
                 yield other
 
     def _among(self, namespace: str, selector: Selector) -> Sequence[Subject]:
-        """Those that can match at all: a pod has one value of a label, so nobody is among them twice."""
+        """Those that can match at all: a pod has one value per label, so none comes twice."""
         for requirement in selector.requirements:
             if requirement.operator == "In":
                 return [

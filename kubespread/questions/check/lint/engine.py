@@ -1,4 +1,4 @@
-"""Every rule asked about every workload; what a rule finds gets its code, its place and whose it is."""
+"""Runs every rule on every workload; its findings get the rule's code, their place and their workload."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def check(
     surroundings: Surroundings,
     on_progress: Callable[[int], None] | None = None,
 ) -> Checked:
-    """All findings, in the order of files and of what stands in them."""
+    """All findings, in the order of files and of their content."""
     checked, plugins, company = Checked(), dict[int, Framework](), Company(subjects)
     findings: list[Finding] = []
     for part in refused:

@@ -61,7 +61,7 @@ def without_nodes(
 def _groups(
     key: str, pod: Pod, objects: ClusterObjects, nodes: Nodes
 ) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
-    """Each group with the labels and taints of its nodes, once a value that it may give ``key``."""
+    """Each group with the labels and taints of its nodes, once per value that it may give ``key``."""
     for pool in objects.of(NodePool):
         if _has_room(pool, nodes):
             yield from _of_node_pool(key, pod, pool)

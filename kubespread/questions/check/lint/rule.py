@@ -48,7 +48,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rule(_Rule):
-    """Asked about every workload. Where a cluster is at hand, ``case.trial`` makes its numbers real."""
+    """Runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
 
     check: Callable[[Case], Iterable[RuleFinding]]
 

@@ -48,10 +48,10 @@ class Subject:
     running: Sequence[Pod] = ()
     """Its pods that are in the cluster already, on nodes or waiting for one."""
     claimants: Replicas | None = None
-    """Its replicas where each has claims of its own."""
+    """Its replicas, if each has its own claims."""
     file: str | None = None
     place: Callable[[str], Place] = nowhere
-    """Where the field at a path from the object on stands, as near as it can be told."""
+    """The position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()
     """Codes of findings that its annotations silence, or beginnings of codes."""
     revised: Callable[[Sequence[str]], Pod | None] = unrevised
@@ -72,6 +72,6 @@ class Refused:
 
     file: str | None
     workload: str | None
-    """NAMESPACE/Kind/name as far as that is known, else the file."""
+    """NAMESPACE/Kind/name if known, else the file."""
     faults: Sequence[Fault]
     ignored: Sequence[str] = ()

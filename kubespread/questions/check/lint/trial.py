@@ -60,9 +60,9 @@ def _unchanged(pod: Pod) -> Pod:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What became of all replicas of the workload, created and placed one after another."""
+    """The outcome of creating and placing all replicas of the workload one after another."""
 
-    wanted: int
+    desired: int
     nodes: Sequence[int]
     """Positions, in the order they were taken."""
     message: str | None
@@ -82,11 +82,11 @@ class Placed:
     @property
     def pending(self) -> int:
         """How many are created and find no node."""
-        return self.wanted - self.refused - self.count
+        return self.desired - self.refused - self.count
 
     @property
     def is_complete(self) -> bool:
-        return self.count == self.wanted
+        return self.count == self.desired
 
     def by_domain(self, key: str) -> Mapping[str, int]:
         """Replicas in each domain of a topology key that nodes are in, 0 where there are none, by name."""
@@ -97,7 +97,7 @@ class Placed:
     @property
     def text(self) -> str:
         """``2 of 6 replicas fit``."""
-        return f"{self.count} of {self.wanted} {'replica fits' if self.wanted == 1 else 'replicas fit'}"
+        return f"{self.count} of {self.desired} {'replica fits' if self.desired == 1 else 'replicas fit'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A pod as it is stored."""
+    """A pod as stored."""
 
     pod: Pod
     change: PodChange
@@ -167,7 +167,7 @@ class Trial:
 
     @cached_property
     def placed(self) -> Placed:
-        """All replicas, as they are declared."""
+        """All replicas, as declared."""
         return self.placed_with(_unchanged)
 
     def placed_after(self, change: Change, pod_change: PodChange = _unchanged) -> Placed:
@@ -214,7 +214,7 @@ class Trial:
         (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
         placed = _of(outcome, cluster)
         if self.subject.is_daemon and allowed.copies is not None:
-            desired, created = placed.wanted, min(placed.wanted, allowed.copies)
+            desired, created = placed.desired, min(placed.desired, allowed.copies)
         if created == desired or allowed.copies is None:
             return placed
         kept = placed.nodes[:created]
@@ -306,7 +306,7 @@ def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
 
 
 def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
-    """The pod with further constraints behind its own."""
+    """The pod with further constraints after its own."""
     return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
 
 

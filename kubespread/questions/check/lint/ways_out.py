@@ -32,7 +32,7 @@ _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
 _MOST_OF_A_FAMILY = 8
 _PER_QUESTION, _PER_COPY, _PER_COPY_AND_NODE = 1, 0.1, 0.0004
 """Milliseconds."""
-# Pods that go for others are made again elsewhere, or are missed: nobody edits a manifest for that.
+# Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
 _TRIED = [family for family in FAMILIES if family.changes not in (waits, evictions)]
 _OF_NODES = (uncordons, node_labels, untaints, new_nodes)
 _OF_THE_POD = [family for family in _TRIED if family.changes not in _OF_NODES]
@@ -43,7 +43,7 @@ class WaysOut:
     """The search, for one workload after another."""
 
     worlds: EditedWorlds
-    """The cluster as it is edited."""
+    """The edited cluster."""
     _spent: float = 0
 
     def remedy(self, trial: Trial) -> Remedy:
@@ -84,7 +84,7 @@ def _together(stuck: Stuck, trials: Trials) -> Found | None:
 
 
 class _Asker:
-    """Changes as they are printed: ``--set`` makes the pod again from its manifest, edits play in a world."""
+    """Changes as printed: ``--set`` makes the pod again from its manifest, edits play in a world."""
 
     def __init__(self, trial: Trial, worlds: EditedWorlds) -> None:
         self._trial, self._worlds = trial, worlds
@@ -102,7 +102,7 @@ class _Asker:
         edited = self._worlds.after(change.edits) if change.edits else None
         harm = () if edited is None else self._worlds.harm(edited, self._is_own)
         # What quotas refuse is no matter of nodes.
-        return Answer(placed.count, placed.wanted - placed.refused, harm=harm)
+        return Answer(placed.count, placed.desired - placed.refused, harm=harm)
 
     def ask_alone(self, _change: Change) -> Answer | None:
         return None

@@ -46,7 +46,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         yield RuleFinding(
             field=case.subject.field("spec.topologySpreadConstraints"),
             message=f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
-            f"{trial.placed.wanted}{_other_order(trial)}",
+            f"{trial.placed.desired}{_other_order(trial)}",
             remedy=remedy,
             mended=mended,
             proven=True,
@@ -63,7 +63,7 @@ def _other_order(trial: Trial) -> str:
     """Whether replicas would all fit in another order, which kube-scheduler does not look for."""
     if trial.subject.claimants is not None:
         return ""
-    ahead = look_ahead(trial.plugins, trial.cluster, trial.subject.pod, trial.placed.wanted)
+    ahead = look_ahead(trial.plugins, trial.cluster, trial.subject.pod, trial.placed.desired)
     if ahead is None or (ahead.nodes is None and not ahead.exhausted):
         return ""
     return "; in another order all would fit" if ahead.nodes is not None else "; no order places all"

@@ -68,12 +68,12 @@ def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
 
 
 def _waiting(placed: Placed) -> str:
-    if placed.wanted == 1:
+    if placed.desired == 1:
         return "it finds no node"
-    if placed.pending == placed.wanted:
-        return f"none of its {counted(placed.wanted, 'replica')} finds a node"
+    if placed.pending == placed.desired:
+        return f"none of its {counted(placed.desired, 'replica')} finds a node"
     find = "finds" if placed.pending == 1 else "find"
-    return f"{placed.pending} of {counted(placed.wanted, 'replica')} {find} no node"
+    return f"{placed.pending} of {counted(placed.desired, 'replica')} {find} no node"
 
 
 RULE = LastRule("KS209", "pending-replicas", Severity.ERROR, check)

@@ -56,7 +56,7 @@ def _refused(case: Case) -> tuple[int, int, str]:
     """How many replicas there are to be, how many of them quotas refuse, and in which words."""
     if case.trial is not None:
         placed = case.trial.placed
-        return placed.wanted, placed.refused, placed.refusal
+        return placed.desired, placed.refused, placed.refusal
     replicas = case.subject.replicas
     allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
     # On how many nodes a DaemonSet runs only a cluster tells.

@@ -51,7 +51,7 @@ def _finding(declared: Declared, hard: HardConstraint, domain: str, trial: Trial
     return RuleFinding(
         field=declared.path,
         message=f"{name} {domain} is the only domain{why}, so the skew is always 1 and no node is ever rejected: "
-        f"{placed.by_domain(constraint.topology_key)[domain]} of {placed.wanted} replicas land there",
+        f"{placed.by_domain(constraint.topology_key)[domain]} of {placed.desired} replicas land there",
         remedy=Remedy(
             text=f"let the pod onto nodes of {listed(others)}"
             if others
