@@ -44,7 +44,7 @@ class NotInClusterError(UsageError):
 def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
 
-    A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
+    A pod that has no node yet is taken unchanged; a running one as if it were scheduled again.
     """
     kind, name = reference.kind, reference.name
     namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
@@ -98,7 +98,7 @@ def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> s
 
 
 def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
-    """The first pod that a workload of the cluster makes once fields of it are set, and once it is restarted.
+    """The first pod that a workload of the cluster makes after its fields are set and it is restarted.
 
     ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template. Raises UsageError
     and ManifestError.

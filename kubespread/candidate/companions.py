@@ -31,10 +31,10 @@ _STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *
 def with_manifest_objects(
     snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 ) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster with all that scheduling reads of the manifests beside pods and workloads, and notes on it.
+    """The cluster with all objects of the manifests that scheduling reads, except pods and workloads, and notes on it.
 
-    Quotas say what is used, the new ones too. ``namespace`` is that of objects that name none. Raises ManifestError for
-    values of the wrong type, and SnapshotError where admission would compute with amounts that are none.
+    All quotas, new ones too, get their used amounts. ``namespace`` is that of objects that set none. Raises
+    ManifestError for values of the wrong type, and SnapshotError if admission would compute with invalid amounts.
     """
     notes: list[str] = []
     for manifest in manifests:

@@ -1,4 +1,4 @@
-"""A workload's replicas: which there are, how many it grows to, which of the further pods come into being at all.
+"""A workload's replicas: which exist, how many it grows to, and which further pods are created at all.
 
 Notes name what else decides their number.
 """
@@ -46,8 +46,8 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
 
 
 def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
-    """The first of a workload's replicas that is not ``present``: a StatefulSet's has the lowest ordinal that is free,
-    and of the pods that wait for a node the claims.
+    """The first of a workload's replicas that is not ``present``: for a StatefulSet the lowest free ordinal, with the
+    claims of a pod that waits for a node.
     """
     stateful_set = candidate.object
     if not isinstance(stateful_set, StatefulSet) or candidate.is_stored:
@@ -58,8 +58,8 @@ def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
 
 
 def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
-    """What further replicas are called: numbered, by the ordinals no replica has yet where they are a StatefulSet's,
-    from that of ``pod``, the first of them.
+    """The names of further replicas: numbered, for a StatefulSet by free ordinals, starting with that of ``pod``, the
+    first of them.
     """
     taken = {replica.metadata.name for replica in present}
     owner = controller_of(pod)
@@ -136,7 +136,7 @@ def growths(
 ) -> list[Growth]:
     """How each candidate's workload grows; quotas are charged in the order given.
 
-    ``running`` are the pods on nodes. Raises UsageError where a workload would not grow.
+    ``running`` are the pods on nodes. Raises UsageError if a workload would not grow.
     """
     on_nodes = PodsByController(running)
     waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))

@@ -57,9 +57,9 @@ class Settled:
 
     @contextmanager
     def blamed(self, written_path: Callable[[str], str] = str) -> Iterator[None]:
-        """Say of faults in what was set that it was set: their lines in the manifest say something else.
+        """Attribute faults in set fields to the settings, as their lines in the manifest hold something else.
 
-        ``written_path`` makes of a path in ``data`` the one that faults name.
+        ``written_path`` turns a path in ``data`` into the one that faults name.
         """
         try:
             yield
@@ -92,10 +92,11 @@ def _parsed(text: str) -> Setting:
 
 
 def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
-    """``data``, an object of the kind of ``row``, with ``settings`` in it; of several of a field the last one counts.
+    """``data``, an object of the kind of ``row``, with ``settings`` applied; if several set the same field the last
+    counts.
 
-    Objects that cannot be decoded stay as they are: what is wrong with them is said elsewhere. Raises UsageError for a
-    constraint or container that is not there or not clear.
+    Objects that cannot be decoded stay unchanged: their faults are reported elsewhere. Raises UsageError for a
+    constraint or container that is missing or ambiguous.
     """
     changed = deepcopy(data) if settings else data
     paths = {_SETTERS[setting.field](changed, row, setting): setting for setting in settings}

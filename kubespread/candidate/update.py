@@ -1,10 +1,10 @@
-"""The workload of a manifest beside its namesake in the cluster: whether its pods are others, and what may not change.
+"""Compares a manifest's workload with its namesake in the cluster: whether its pods differ, and what may not change.
 
 A field that the manifest leaves out keeps its value, as kubectl apply leaves what others have set.
 
 Source of the rules: ValidateDeploymentUpdate, ValidateDaemonSetUpdate, ValidateStatefulSetUpdate, ValidateJobUpdate and
-ValidatePodUpdate of Kubernetes. Where the API server prints a whole template, or a difference of two pods, that is
-left out.
+ValidatePodUpdate of Kubernetes. Whole templates and differences of two pods, which the API server prints,
+are left out.
 """
 
 from __future__ import annotations

@@ -58,9 +58,9 @@ def pods_of(
     replica_sets: Iterable[ReplicaSet],
     pods: PodsByController,
 ) -> list[Pod]:
-    """The workload's pods that are there to stay: those of a Deployment belong to any of its ReplicaSets.
+    """The workload's pods that are not about to go: those of a Deployment belong to any of its ReplicaSets.
 
-    A controller counts what is its own and matches its selector, and adopts what matches and has no controller.
+    A controller counts its own pods that match its selector, and adopts matching pods without a controller.
     ``companions`` are the objects that come with the workload, whose selectors are known even where the cluster does
     not have them; ``replica_sets`` are the cluster's.
     """

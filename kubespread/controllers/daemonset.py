@@ -1,7 +1,7 @@
-"""DaemonSets: pods that tolerate the troubles of their node, on which nodes they belong, and where they may stay.
+"""DaemonSets: pods that tolerate problems of their node, which nodes should have one, and where it may stay.
 
-Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon. What a node has left to
-give is not asked: a pod that does not fit waits.
+Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon. The free room of a
+node does not matter: a pod that does not fit waits.
 """
 
 from __future__ import annotations

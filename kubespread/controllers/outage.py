@@ -1,4 +1,4 @@
-"""Nodes that fail: their taints, whose pods are deleted and when, what becomes of them, and how fast in a zone.
+"""Failed nodes: their taints, which pods are deleted and when, and at what rate in a zone.
 
 Source of the rules: the node lifecycle controller (handleDisruption, ComputeZoneState, ReducedQPSFunc), with the flags
 of kube-controller-manager at their defaults, the taint eviction controller and the pod garbage collector of Kubernetes
@@ -62,7 +62,7 @@ class Zone:
 def zones(nodes: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
     """The zones by region and zone. Nodes with the label node.kubernetes.io/exclude-disruption do not count.
 
-    Every kubelet reports whether its node is ready; a node that says nothing was written by hand and counts as ready.
+    Every kubelet reports whether its node is ready; a node without that report was written by hand and counts as ready.
     """
     counts: dict[tuple[str, str], list[int]] = {}
     for node in nodes:
@@ -112,8 +112,8 @@ def failure_taints(node: Node) -> list[Taint]:
 
 
 def failed_node(node: Node) -> Node:
-    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted, all that the kubelet
-    reports Unknown. Network and cordon are reported by others.
+    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted, with all conditions that
+    the kubelet reports Unknown. Others report network and cordon.
     """
     reported = (READY, *_PRESSURES)
     others = [condition for condition in node.status.conditions if condition.type not in reported]
@@ -163,7 +163,7 @@ def evicted_after(
     """Seconds from the NoExecute taints of ``taints`` on until a pod with ``tolerations`` is deleted: 0 at once, None
     never. No budget is asked.
 
-    Of each taint the first toleration in the pod's order counts. ``compares``: see `tolerates`.
+    For each taint the first matching toleration in the pod's order counts. ``compares``: see `tolerates`.
     """
     limits = []
     for taint in taints:

@@ -1,6 +1,6 @@
 """An object from which pods are made, and the pod made from it.
 
-Hashes and random suffixes of names are made up so that the same template always gets the same.
+Hashes and random suffixes of names are made up, but the same for the same template.
 """
 
 from __future__ import annotations

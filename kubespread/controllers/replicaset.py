@@ -1,7 +1,7 @@
-"""ReplicaSets, and the ReplicationControllers before them: the pod they make, and those they delete of too many.
+"""ReplicaSets and ReplicationControllers: the pod they make, and which surplus pods they delete.
 
-Of all pairs of pods it is asked at once which goes first. For each pod the answers are added up: two for a pod that
-goes after it, one for one that compares equal. No pair is compared for that, since thousands of pods have millions of
+Which pod of a pair goes first is determined for all pairs at once. Each pod adds up two for every pod that goes after
+it and one for every pod that compares equal. No pair is compared one by one, since thousands of pods have millions of
 pairs: all rules but two are orders, and those two are orders of UIDs among pods of different times.
 
 Source of the rules: ActivePodsWithRanks of pkg/controller and manageReplicas of pkg/controller/replicaset, with the
@@ -98,7 +98,7 @@ class _Standing:
 
 
 def deletion_cost(pod: Pod) -> int:
-    """What the annotation says, 0 where it says nothing or no number of 32 bits.
+    """The annotation's value; 0 without one, or if it is no 32-bit number.
 
     A positive number may have neither sign nor leading zeros, a negative one may: ``-010`` is -10.
     """
@@ -146,9 +146,9 @@ def _by_key(pods: Pods, key: Callable[[_Standing], Any], then: _Rule) -> Mapping
 
 
 def _by_time(pods: Pods, time: Callable[[_Standing], _Time], then: _Rule) -> Mapping[int, int]:
-    """By bucket; in one bucket by UID, except that ``then`` decides among those of the very same time.
+    """By bucket; within a bucket by UID, except that ``then`` decides between pods of exactly the same time.
 
-    This exception is why a may go before b, b before c, and c before a.
+    Because of this exception a may go before b, b before c, and c before a.
     """
 
     def in_one_bucket(bucket: Pods) -> Mapping[int, int]:
@@ -253,7 +253,7 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
 
     ``ranks`` is `crowding`; a pod that is not in it has rank 0. Kubernetes' comparison is not an order: pods of one
     group compare equal, or each before the next in a circle, and which of them goes first depends on how they were
-    listed. Inside a group they stand by name. Raises SnapshotError for a time that cannot be read.
+    listed. Within a group they are sorted by name. Raises SnapshotError for a time that cannot be read.
 
     A group ends where every pod before goes before every pod after. There, the standings of those before sum up to
     what the pods before win among each other and over all after them, and nowhere else.
@@ -274,9 +274,9 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
 def victims(
     pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime, pick: Pick = first_by_name
 ) -> Victims:
-    """The ``count`` of the active ``pods`` of one controller that go when it is scaled down by as many.
+    """The ``count`` active ``pods`` of one controller that go when it is scaled down by that number.
 
-    ``related`` is what `related_pods` finds; none for a ReplicationController. Ranks are counted once a pass, and a
+    ``related`` is what `related_pods` returns; none for a ReplicationController. Ranks are counted once per pass, and a
     pass deletes at most `BURST_REPLICAS` pods. Raises SnapshotError for a time that cannot be read.
     """
     chosen: list[Pod] = []

@@ -1,8 +1,8 @@
-"""OpportunisticBatching: a pod like the one before it, which no longer fits that one's node, takes the next best node
-of the cycle before instead of being scored again.
+"""OpportunisticBatching: a pod that is like the previous one but no longer fits on its node takes the next best node of
+the previous cycle instead of being scored again.
 
-Source of the rules: kube-scheduler, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and
-schedule_one.go (sortedNodeScores). All cycles of a queue are taken to come within the half second that results live.
+Source of the rules: kube-scheduler, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and schedule_one.go
+(sortedNodeScores). All cycles of a queue are taken to run within the half second for which results are kept.
 """
 
 from __future__ import annotations

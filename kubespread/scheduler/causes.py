@@ -1,6 +1,6 @@
 """Why a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
 
-A state gives them for the nodes it is asked about (`State.causes`), from the same numbers as its filter. Reports have
+A state gives them for the requested nodes (`State.causes`), from the same numbers as its filter. Reports have
 them as the details of a rejection, tagged in JSON by ``type``; ``short`` says one in a few words. The reasons of
 PodTopologySpread have their arithmetic elsewhere; those of pods that wait with a nominated node have no causes.
 """

@@ -3,9 +3,8 @@
 Source of the rules: kube-scheduler (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
 plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
 
-Profiles may switch off an extension point of a plugin whose Filter, Score or Reserve reads what that one leaves. Some
-plugins do without. The others end every cycle that reaches them in an error, and such a profile places no pod
-(`MissingState`).
+Profiles may switch off an extension point whose result the plugin's Filter, Score or Reserve reads. Some plugins do
+without it. The others end every cycle that reaches them in an error, and such a profile places no pod (`MissingState`).
 """
 
 from __future__ import annotations
@@ -136,7 +135,7 @@ class Framework:
         """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter
         fails.
 
-        Whoever judges a pod comes by here, so this is where it is noted what the cluster's source lacks to judge it.
+        Every evaluation of a pod passes through here, so gaps of the cluster's source that matter to it are noted here.
         """
         memo = cluster.kinds.memo_of(pod)
         if memo.get("judged by") is not self:

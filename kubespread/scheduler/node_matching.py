@@ -1,6 +1,6 @@
 """Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes.
 
-For a single node there is what it does not meet of a node selector.
+For a single node: which parts of a node selector it does not meet.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class Unmet:
 
 
 def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: str | None) -> list[Unmet]:
-    """What a node with these labels does not meet of ORed terms, nothing where some term matches it.
+    """The requirements of ORed terms that a node with these labels does not meet; none if some term matches it.
 
-    Terms that match no node whatever it has are passed over. Without a ``name`` conditions on it count as met.
+    Terms that can never match are skipped. Without a ``name`` conditions on it count as met.
     """
     failed: list[Unmet] = []
     for position, term in enumerate(terms):

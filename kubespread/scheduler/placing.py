@@ -103,10 +103,10 @@ class Placing:
     def __init__(
         self, prepared: Prepared, answers: OnNodeAnswers | None = None, candidates: Mask | None = None
     ) -> None:
-        """``answers`` may be shared with other pods of the same signature, as long as somebody keeps them up.
+        """``answers`` may be shared with other pods of the same signature, if the caller keeps them up to date.
 
-        ``candidates`` are the nodes that may be chosen, None for all of them. The others count in what is counted over
-        many nodes all the same, as they do for a group's pods that are tried in one topology domain.
+        ``candidates`` are the nodes that may be chosen, None for all of them. The others still count wherever pods are
+        counted over many nodes, as for a group's pods that are tried in one topology domain.
         """
         self._prepared, self._candidates = prepared, candidates
         self.kind = copied_kind(prepared)
@@ -211,10 +211,10 @@ class Placing:
     def choose(
         self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None
     ) -> Choice | None:
-        """Where kube-scheduler would put the next copy; None when no node fits, and `evaluation` tells why.
+        """Where kube-scheduler would put the next copy; None if no node fits, and `evaluation` tells why.
 
-        ``search`` scores no more nodes than it finds; without it all that fit are. ``batch`` is what the cycles before
-        found, which may do. Raises SchedulingError when scoring fails.
+        ``search`` limits scoring to the nodes it finds; without it all feasible nodes are scored. ``batch`` holds
+        results of earlier cycles that may be reused. Raises SchedulingError when scoring fails.
         """
         if batch is not None:
             batch.begin()

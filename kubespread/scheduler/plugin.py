@@ -1,7 +1,7 @@
 """The interface of plugins: prepared once for a pod, updated as the cluster changes, asked about all nodes at once.
 
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
-(`OnNode`), or counts over many nodes (`Counted`). A state has no other way to answer than its type gives it.
+(`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type.
 
 Source of the rules: kube-scheduler, pkg/scheduler/framework/interface.go.
 """
@@ -135,7 +135,7 @@ class State(ABC):
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
         """The state on ``cluster``, which is its own cluster after ``change``; None to prepare it again.
 
-        Never asked of a pod with volumes when claims or volumes change.
+        Never called for a pod with volumes when claims or volumes change.
         """
         return None
 

@@ -22,9 +22,9 @@ _CHOOSING = Choosing()
 def pods_named(
     words: Sequence[str], *, every: bool = False, all_namespaces: bool = False
 ) -> list[str | ClusterWorkloads]:
-    """What the words of a command line stand for: paths and KIND/NAME as they are, ``deploy web`` as ``deploy/web``.
+    """The pods that words of a command line name: paths and KIND/NAME unchanged, ``deploy web`` as ``deploy/web``.
 
-    With ``every`` all workloads of the cluster, of the kinds that are named if any are (``deploy,sts``).
+    With ``every``: all workloads of the cluster, only of the named kinds if there are any (``deploy,sts``).
     Raises UsageError.
     """
     kinds = _kinds(words[0]) if words else ()
@@ -65,8 +65,8 @@ def check_inputs(
     choosing: Choosing = _CHOOSING,
     settings: Sequence[str] = (),
 ) -> None:
-    """Find files that are missing, directories without any, what is chosen by what has no say in it, and releases,
-    feature gates and fields that do not exist.
+    """Find missing files, directories without files, options that have no effect on these inputs, and releases, feature
+    gates and fields that do not exist.
 
     Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
     """

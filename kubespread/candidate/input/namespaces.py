@@ -14,7 +14,7 @@ _ALWAYS_THERE = "default"
 
 
 def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> UsageError:
-    """The error where ``namespace``, None for all, holds no workload with the ``labels`` asked for.
+    """The error if ``namespace`` (None: all) holds no workload with the requested ``labels``.
 
     A namespace that is known to be missing is reported in the API server's words.
     """

@@ -130,10 +130,10 @@ _OLD = frozenset({("batch/v1beta1", "CronJob")})
 
 
 def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
-    """What the API server misses in a workload's ``apiVersion`` and ``kind``, in kubectl's words.
+    """Why the API server does not serve a workload's ``apiVersion`` and ``kind``, in kubectl's words.
 
-    A group without a dot is Kubernetes' own, as custom resources cannot have such a one. Items of lists, and objects at
-    hand (``is_written`` is False), need not say their apiVersion.
+    A group without a dot is Kubernetes' own, as custom resources cannot have one. Items of lists, and objects passed as
+    values (``is_written`` is False), need no apiVersion.
     """
     api_version, kind = item.api_version, item.kind
     if not kind:

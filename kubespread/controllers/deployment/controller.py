@@ -269,7 +269,7 @@ def reconcile(
 
     ``pods`` are read by the Recreate strategy only; terminating ones matter. A ReplicaSet for a template that has none
     is created at ``now``, named and labeled with ``new_hash``. A rollout is a loop of passes, the statuses of the
-    ReplicaSets brought up to date between them; it has ended when a pass returns what it was given.
+    ReplicaSets brought up to date between them; it has ended when a pass returns its input unchanged.
 
     Raises UsageError for an unknown strategy and IntOrStringError for a malformed limit, both of which the API server
     refuses.

@@ -1,4 +1,4 @@
-"""The ReplicaSets of a Deployment: one for each template it has had, the others but one on their way out.
+"""The ReplicaSets of a Deployment: one for each template it has had, all but the newest being scaled down.
 
 Source of the rules: pkg/controller/deployment/util.
 """
@@ -47,8 +47,8 @@ def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSe
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
     """Of the Deployment's ReplicaSets the oldest that has its template.
 
-    Only what scheduling reads of a template is kept, so that several may look alike that are not; then the one of the
-    revision that the Deployment itself names is meant. Source of the rule: FindNewReplicaSet.
+    Only what scheduling reads of a template is kept, so different templates may look equal; then the one with the
+    revision that the Deployment itself names counts. Source of the rule: FindNewReplicaSet.
     """
     alike = [
         replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)

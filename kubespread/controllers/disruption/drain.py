@@ -43,8 +43,8 @@ class DrainFlags:
 class DrainPlan:
     """Which pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
 
-    Warnings and errors are sorted, kubectl prints them in any order. With an error nothing is evicted at all, and
-    ``evict`` is what nothing was wrong with.
+    Warnings and errors are sorted, while kubectl prints them in any order. With an error nothing is evicted at all, and
+    ``evict`` holds the pods without one.
     """
 
     evict: tuple[Pod, ...] = ()

@@ -1,4 +1,4 @@
-"""One pass of the Job controller: how many pods it creates, which it deletes, and what the Job says of itself then.
+"""One pass of the Job controller: how many pods it creates, which it deletes, and the Job's status after it.
 
 A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike a ReplicaSet's, the pods that it may
 delete are in an order: neither cost nor crowding nor UID is looked at.
@@ -80,9 +80,9 @@ class Surplus:
 
 
 def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surplus:
-    """What goes of the active ``pods``, at least ``at_least`` of them. ``completions``: of an Indexed Job, else None.
+    """Which of the active ``pods`` go, at least ``at_least`` of them. ``completions``: of an Indexed Job, else None.
 
-    Of an Indexed Job pods without a valid index, and all but the last of each index, go even where there are not too
+    In an Indexed Job pods without a valid index, and all but the last of each index, go even if there are not too
     many. Raises SnapshotError for a time that cannot be read.
     """
     keys = {id(pod): _key(pod) for pod in pods}
@@ -178,7 +178,7 @@ def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
-    """What the controller does about ``pods``: all of the Job's own but those that its status counts already.
+    """What the controller does about ``pods``: all of the Job's own except those its status already counts.
 
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
@@ -362,7 +362,7 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: datetime) -> timedelta:
-    """How long from ``now``; zero where nothing is held back. Failures before the last success do not count.
+    """How much longer from ``now``; zero if there is no back-off. Failures before the last success do not count.
 
     Raises SnapshotError for a time that cannot be read.
     """

@@ -1,7 +1,7 @@
 """One pass of the StatefulSet controller: which pods it creates and deletes, and the status it leaves.
 
-Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.37; what it does otherwise
-before is in `UpdateRules`.
+Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.37; differences in earlier
+releases are in `UpdateRules`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROLLING_UPDATE = "RollingUpdate"
 class Revisions:
     """Names of ControllerRevisions: ``update`` has the StatefulSet's template, ``current`` is what it came from.
 
-    Without an update, and where status.currentRevision names one that does not exist, both are the same.
+    Without an update, or if status.currentRevision names one that does not exist, both are the same.
     """
 
     current: str

@@ -56,9 +56,9 @@ def allocatable(node: Node) -> dict[str, int]:
 
 
 def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
-    """What a pod takes of its node, and the same with stand-ins for what it does not ask for.
+    """What a pod requests of its node, and the same with scoring defaults for what it does not request.
 
-    With pod-level requests a stand-in is offered only for what the pod as a whole does not ask for.
+    With pod-level requests a default applies only to what the pod as a whole does not request.
     """
     with _blaming(pod):
         amounts = requests.pod_requests(pod, use_status=True)

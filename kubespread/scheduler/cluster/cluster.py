@@ -26,8 +26,8 @@ UNLIMITED = np.iinfo(np.int64).max
 class Cluster:
     """Nodes in the snapshot's order, and the pods that kube-scheduler would see on them.
 
-    Pods without a node, on an unknown node, Succeeded or Failed are not there; terminating pods are, though spreading
-    leaves them out. Pods that wait with a node nominated to them are kept apart.
+    Pods without a node, on an unknown node, Succeeded or Failed are left out; terminating pods are included, though
+    spreading ignores them. Pods that wait with a nominated node are kept separately.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Cluster:
         objects: ClusterObjects | None = None,
         assumed: dict[str, None] | None = None,
     ) -> Cluster:
-        """The columns of a snapshot's objects, with a list of its own of what is taken for granted unless ``assumed``
-        is another's. Raises SnapshotError for an amount that nobody can read.
+        """The columns of a snapshot's objects, with a new record of assumptions unless another's is passed as
+        ``assumed``. Raises SnapshotError for an amount that cannot be parsed.
         """
         columns, waiting, running = Nodes(tuple(nodes)), list[Pod](), list[tuple[Pod, int]]()
         for pod in pods:

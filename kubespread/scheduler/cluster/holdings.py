@@ -1,7 +1,7 @@
-"""What some nodes hold, as a plugin that judges nodes by their own contents sees it.
+"""What some nodes hold, as seen by plugins that judge a node by its own contents.
 
-The nodes are all of a cluster or a few of them, each as it is or with the same pods more or fewer: so one way of
-judging serves a whole evaluation, a further copy of a pod, a single node, and the dry run of a preemption.
+The nodes are all or some of a cluster's, unchanged or with the same pods added or removed: so the same code serves a
+whole evaluation, a further copy of a pod, a single node, and the dry run of a preemption.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pod kinds: what thousands of pods have in common is parsed once, and known by a number.
+"""Pod kinds: what thousands of pods have in common is parsed once and identified by a number.
 
-Two pods are of one kind when nothing that scheduling reads tells them apart. The pods of a snapshot share their parts,
-so parts are compared by identity: the same template met twice may become two kinds, which costs time and changes
+Two pods are of one kind if they are equal in everything that scheduling reads. The pods of a snapshot share their
+parts, so parts are compared by identity: the same template met twice may become two kinds, which costs time and changes
 nothing.
 """
 

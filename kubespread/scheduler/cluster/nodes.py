@@ -1,5 +1,5 @@
-"""The nodes of a cluster as columns, each built when first asked for and shared by every cluster it is the same for;
-and the order in which kube-scheduler visits nodes.
+"""The nodes of a cluster as columns, each built on first use and shared by all clusters for which it is the same; and
+the order in which kube-scheduler visits nodes.
 
 Source of the rules: kube-scheduler, backend/cache/node_tree.go and schedule_one.go (sortedNodeScores). Its heap of
 scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best in the heap's
@@ -23,9 +23,9 @@ Order = NDArray[np.intp]
 
 
 def visiting_order(nodes: Sequence[Node]) -> Order:
-    """Positions of ``nodes`` as the scheduler lists them: one of each zone, round and round.
+    """Positions of ``nodes`` as the scheduler lists them: one of each zone in turn.
 
-    Nodes arrive by name, as a listing gives them; a zone comes where its first node does.
+    Nodes arrive by name, as in a list; zones are in the order of their first nodes.
     """
     zones: dict[tuple[str, str], list[int]] = {}
     for position in sorted(range(len(nodes)), key=lambda index: nodes[index].metadata.name):

@@ -25,8 +25,8 @@ GONE = -1
 class PodList:
     """Pods in the order they came, each with the number of its kind and the position of its node.
 
-    Changing is cheap however many there are: what came and who left is linked to what was there, and joined when
-    somebody asks.
+    Changes are cheap for any number of pods: arrivals and departures are linked to the previous list, and joined when
+    they are needed.
     """
 
     __slots__ = ("_before", "_gone", "_kind", "_node", "_pods")

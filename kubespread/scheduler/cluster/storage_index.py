@@ -278,9 +278,9 @@ def _limits(node: CSINode) -> dict[str, int]:
 
 
 def driver_of(storage_class: StorageClass, *, translates: bool = True) -> str:
-    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that count as no driver's.
+    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that do not count as a driver.
 
-    ``translates``: in-tree plugins count as the drivers that they have become.
+    ``translates``: in-tree plugins count as the drivers that replaced them.
     """
     driver = storage_class.provisioner
     if translates:

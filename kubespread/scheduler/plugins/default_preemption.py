@@ -188,9 +188,9 @@ class _Search:
         )
 
     def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
-        """Pods by priority, then by how long they run.
+        """Pods by priority, then by how long they have run.
 
-        One that has not started counts as started now, which is later each time it is asked: so of several the last
+        One that has not started counts as started now, which is later at each comparison: so of several the last
         comes first, as Go's sort of up to twelve leaves them.
         """
 

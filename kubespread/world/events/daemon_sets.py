@@ -32,11 +32,11 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
 
 
 def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
-    """Make daemon pods for nodes that were added or are eligible since they were changed, and delete those of nodes
-    that are no longer selected.
+    """Make daemon pods for nodes that were added or have become eligible, and delete those of nodes that are no longer
+    selected.
 
-    ``before`` are the changed nodes as they were. What was amiss with a node before is left alone. A new node has its
-    daemon pods before anything else comes: they tolerate it while it is not ready.
+    ``before`` are the changed nodes before the change; anything already wrong then is left alone. A new node gets its
+    daemon pods before any other pods: they tolerate it while it is not ready.
     """
     if not change.added and not change.replaced:
         return

@@ -39,8 +39,8 @@ from kubespread.world.store.rollouts import Rollout
 def apply(world: World, edit: Edit, namespace: str) -> None:
     """Play one edit until nothing changes any more. ``namespace`` is that of names without one.
 
-    What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit about
-    something that is not there, and in kubectl's words for a drain it would not begin.
+    What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit of
+    something that does not exist, and in kubectl's words for a drain that it would not begin.
     """
     match edit:
         case Drain():
@@ -77,9 +77,9 @@ def _change_nodes(world: World, edit: Edit) -> None:
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
-    """A workload gets another number of replicas. Raises UsageError for one that is not there.
+    """Change the number of replicas of a workload. Raises UsageError for one that does not exist.
 
-    A ReplicaSet's own number is changed too where its Deployment is not known.
+    A ReplicaSet's own number is changed too if its Deployment is not in the cluster.
     """
     scaled, below = name, world.owners_below(name)
     if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:

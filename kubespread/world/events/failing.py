@@ -102,9 +102,9 @@ def restore(world: World, names: Sequence[str]) -> None:
 
 
 def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
-    """Which pods are deleted how many seconds after the first node of each zone got its NoExecute taint.
+    """Which pods are deleted when, in seconds after the first node of each zone got its NoExecute taint.
 
-    The others get theirs one after another, in the order of ``nodes``, at the rate of their zone.
+    The zone's other nodes get theirs one after another, in the order of ``nodes``, at the rate of the zone.
     """
     due: dict[float, list[PodKey]] = {}
     tainted = Counter[ZoneKey]()

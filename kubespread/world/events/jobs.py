@@ -26,7 +26,7 @@ from kubespread.world.store.store import Store
 def reconcile(world: Store, name: WorkloadName) -> bool:
     """Make again what is gone, or give up: every lost pod counts as a failure of the Job.
 
-    Losing an active pod leaves what the Job still wants as it was; its back-off is not waited for.
+    Losing an active pod does not change how many the Job still needs; its back-off is not simulated.
     """
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []

@@ -1,6 +1,6 @@
-"""A cluster in which things happen: nodes change, pods go, controllers make others, kube-scheduler places them.
+"""A cluster in which things happen: nodes change, pods go, controllers make new ones, kube-scheduler places them.
 
-What happens follows one order: nodes first, then the pods that go, then controllers by namespace, kind and name, then
+Everything happens in one order: nodes first, then the pods that go, then controllers by namespace, kind and name, then
 the scheduler's queue, whose pods become ready at once; and again until nothing changes. Timers and rate limits are
 named in reports, not waited for.
 """
@@ -42,7 +42,7 @@ class World(Store):
     def settle(self) -> None:
         """Let controllers and the scheduler work until nothing changes any more.
 
-        A Deployment is looked at again once its ReplicaSets have done what it wanted last.
+        A Deployment is reconciled again once its ReplicaSets have carried out its last change.
         """
         while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE):
             pass

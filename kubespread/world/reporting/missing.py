@@ -1,6 +1,6 @@
-"""Pods that workloads are to have and that no node runs: those that wait, and those that are not made yet.
+"""Pods that workloads should have but that no node runs: those that wait, and those not made yet.
 
-Names do not tell whose fault that is: where one pod of a workload waits and another is evicted, the first may take the
+Names do not show the cause: where one pod of a workload waits and another is evicted, the first may take the
 place of the second, whose successor waits under a new name. So pods are counted by workload.
 """
 

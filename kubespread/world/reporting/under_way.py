@@ -68,9 +68,9 @@ def _pods(world: World, rollout: Rollout) -> list[Pod]:
 
 
 def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
-    """The Deployments with pods of an older template, or another number of replicas below them than they are to have.
+    """The Deployments with pods of an older template, or whose ReplicaSets do not have the desired number of replicas.
 
-    Only what its source has in full says so: a ReplicaSet with the Deployment's own template among others.
+    Only Deployments that are known completely count: one of their ReplicaSets has their own template.
     """
     below: dict[WorkloadName, list[ReplicaSet]] = {}
     for name, replica_set in world.workloads.replica_sets.items():

@@ -1,4 +1,4 @@
-"""The API server as controllers meet it: it gives their pods the defaults of namespaces, and quotas refuse some.
+"""The API server as seen by controllers: it applies the defaults of namespaces to their pods, and quotas refuse some.
 
 Controllers that were refused try again, after all others, once quotas have room; back-offs are not simulated.
 """

@@ -44,7 +44,7 @@ def replicas_with_claims(
 ) -> Replicas | None:
     """The replicas called ``names`` of a workload whose first pod is ``pod``, each with its own claims.
 
-    None where all replicas name the same claims, or none at all.
+    None if all replicas name the same claims, or no claims at all.
     """
     has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
     if stateful_set is not None and stateful_set.spec.volume_claim_templates:
@@ -92,7 +92,7 @@ def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
 def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
     """Notes on claims that a workload's replicas bind, the fate of which only their drivers know.
 
-    ``has_own``: each replica has claims like the pod's, and not the same.
+    ``has_own``: each replica has its own claims, like the pod's.
     """
     registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
     for name, claim in {storage_class_name(claim): claim for claim in unbound_claims(cluster, pod)}.items():

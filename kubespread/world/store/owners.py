@@ -70,7 +70,7 @@ class Owner:
 def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
     """How many pods a controller should have that is known only by its ``pods``: as many as it has.
 
-    One of a StatefulSet that is missing between two others is wanted too.
+    A gap between the ordinals of a StatefulSet's pods counts too.
     """
     if name.kind == "StatefulSet":
         ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
@@ -91,9 +91,9 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
 
 
 def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
-    """The highest number that ends the name of one of its ``pods`` already.
+    """The highest number at the end of the names of its ``pods``.
 
-    New ones are numbered on from there, so that no name is given twice: budgets remember for a while whom they let go.
+    New pods continue from there, so that no name is reused: budgets remember evicted pods by name for a while.
     """
     ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
     return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
@@ -155,7 +155,7 @@ class Workloads:
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
 
-        Where the ReplicaSet is not known, the hash in the labels of its ``pods`` tells that a Deployment made it.
+        If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment made it.
         """
         if name.kind != "ReplicaSet":
             return name
@@ -202,8 +202,8 @@ class Families:
 class Adopters:
     """Which controller adopts a pod that has none: the first whose selector matches it.
 
-    Source of the rule: ClaimPods of the controllers' reference managers; a StatefulSet adopts only what is called like
-    one of its pods.
+    Source of the rule: ClaimPods of the controllers' reference managers; a StatefulSet adopts only pods with the
+    name of one of its own.
     """
 
     def __init__(self, objects: ClusterObjects) -> None:

@@ -1,8 +1,8 @@
 """The search for devices: claim after claim, request after request, device after device, the first solution wins.
 
-It goes back where a choice leads nowhere, so a request may end up with devices that are not the first it could have.
-What to do next is kept in a list of open choices instead of in calls within calls, which claims of many devices would
-make too deep.
+It backtracks if a choice fails, so a request may end up with other devices than the first possible ones. The next
+steps are kept in a list of open choices instead of recursive calls, which would be too deep for claims of many
+devices.
 
 Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (Allocate, allocateOne, constraints)
 and resourceclaim (ToleratesTaint).
@@ -223,8 +223,8 @@ class _Search:
         raise SearchTooLongError
 
     def _is_hopeless(self) -> bool:
-        """Whether there are too few devices even if constraints did not count: each device is matched to one that is
-        wanted as long as that leads to more of them (augmenting paths). Requests that leave a choice are left out.
+        """Whether there are too few devices even without constraints: devices are matched to the requested ones by
+        augmenting paths. Requests that leave a choice are ignored.
         """
         only = (alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1)
         requests = [sized.request for sized in only for _ in range(sized.size) if not sized.request.admin_access]

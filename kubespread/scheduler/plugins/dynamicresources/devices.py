@@ -1,5 +1,4 @@
-"""The devices of a cluster: which stand in which pools, which pools a node reaches, and what
-objects say about them.
+"""The devices of a cluster: their pools, which pools a node reaches, and what objects say about them.
 
 Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (GatherPools).
 """

@@ -1,5 +1,5 @@
-"""The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order;
-and what has become of the claims, as objects again.
+"""The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order; and the
+resulting claims, as objects again.
 
 Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Reserve).
 """
@@ -108,8 +108,8 @@ def _claims_in_use(pod: Pod, facts: Facts) -> Iterator[ClaimKey]:
 def written_back(
     cluster: Cluster, objects: ClusterObjects, pods: Sequence[Pod]
 ) -> tuple[ClusterObjects, tuple[Pod, ...]]:
-    """``objects`` and ``pods`` of ``cluster`` with the claims as they are now, by the rules somebody asked about last:
-    allocated, freed, and made for pods that were placed.
+    """``objects`` and ``pods`` of ``cluster`` with the current claims, by the rules used last: allocated, freed, and
+    made for pods that were placed.
     """
     rules = cluster.claim_users.last_rules()
     if cluster.claim_users.before is None:

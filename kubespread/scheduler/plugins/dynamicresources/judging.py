@@ -1,4 +1,4 @@
-"""What one node is to a pod with claims: which devices it would get there, or why it gets none.
+"""Judges one node for a pod with claims: which devices it would get there, or why it gets none.
 
 Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Filter, PostFilter, computeScore) and
 dynamic-resource-allocation/structured (createNodeSelector).

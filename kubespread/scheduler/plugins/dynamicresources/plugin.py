@@ -1,4 +1,4 @@
-"""DynamicResources: nodes where devices for all of the pod's claims are, and how well they suit.
+"""DynamicResources: nodes that have devices for all of the pod's claims, and how well they suit.
 
 Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go.
 """
