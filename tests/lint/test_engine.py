@@ -80,7 +80,7 @@ def test_an_annotation_silences_rules(where: str) -> None:
     annotated["metadata"]["annotations"] = {"kubespread.dev/ignore": "KS101, KS9"}
     report = kubespread.check(None, manifest)
     assert (codes(report), report.ignored) == (["KS105"], 1)
-    assert report.notes == ("annotations silence what no rule is called: KS9",)
+    assert report.notes == ("annotations silence unknown rules: KS9",)
 
 
 def test_an_annotation_silences_faults_too() -> None:

@@ -171,7 +171,7 @@ def test_a_cluster_without_pods_or_zones_has_neither_rows_nor_domains_for_them()
 FAULTS: dict[str, tuple[str, str]] = {
     "no amount": ("cpu", "invalid request 'cpu': expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi"),
     "nothing": ("", "invalid request '': expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi"),
-    "the same twice": ("cpu=1,cpu=2", "invalid request 'cpu=1,cpu=2': cpu is there twice"),
+    "the same twice": ("cpu=1,cpu=2", "invalid request 'cpu=1,cpu=2': cpu is given twice"),
     "no quantity": (
         "memory=1ee", "invalid request memory=1ee: unable to parse quantity's suffix",
     ),

@@ -44,10 +44,10 @@ def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]
     rows = report.workloads
     yield (
         "workloads",
-        "Workloads by the worst that is found of them.",
+        "Workloads by their worst finding.",
         [({"level": level}, report.count(level)) for level in LEVELS],
     )
-    yield "workload_replicas", "Pods that the workload is to have.", [(_whose(row), row.replicas) for row in rows]
+    yield "workload_replicas", "Desired pods of the workload.", [(_whose(row), row.replicas) for row in rows]
     yield "workload_placed", "Pods that are on nodes.", [(_whose(row), row.placed) for row in rows]
     yield "workload_ready", "Pods that are on nodes and ready.", [(_whose(row), row.ready) for row in rows]
     yield "workload_pending", "Pods without a node.", [(_whose(row), row.pending) for row in rows]
@@ -63,7 +63,7 @@ def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]
     )
     yield "constraint_skew", "Most minus least matching pods of the domains that count.", _constraints(rows, "skew")
     yield "constraint_max_skew", "The constraint's maxSkew.", _constraints(rows, "max_skew")
-    yield "finding", "What is found of a workload, by level and cause.", [(labels, 1) for labels in _findings(rows)]
+    yield "finding", "Findings about a workload, by level and cause.", [(labels, 1) for labels in _findings(rows)]
 
 
 def _whose(row: AuditedWorkload) -> dict[str, str]:

@@ -198,7 +198,7 @@ def _requests(text: str, nodes: tuple[Node, ...]) -> dict[str, int]:
         if not (name and equals and amount):
             raise UsageError(f"invalid request {part!r}: expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi")
         if name in request:
-            raise UsageError(f"invalid request {text!r}: {name} is there twice")
+            raise UsageError(f"invalid request {text!r}: {name} is given twice")
         request[name] = amount
     resources = {name for node in nodes for name in node.status.allocatable} - {"pods"}
     faults = [f"invalid request {name}={request[name]}: {fault}" for name, fault in _faults(request, resources)]

@@ -50,27 +50,27 @@ class Filled:
     """Per node."""
 
 
-def filled(cluster: Cluster, asked: Copies) -> Filled:
+def filled(cluster: Cluster, pods: Copies) -> Filled:
     """``cluster`` filled with copies of a pod until no more fit. Raises SchedulingError when a PreFilter fails.
 
     Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
     placed one after another, as kube-scheduler would.
     """
-    copies = _each_by_itself(cluster, asked)
+    copies = _each_by_itself(cluster, pods)
     if copies is None:
-        return _one_by_one(cluster, asked)
-    come = [(asked.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+        return _one_by_one(cluster, pods)
+    come = [(pods.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
     return Filled(cluster.after(Change(come=come)), copies)
 
 
-def copies_fitting(cluster: Cluster, asked: Copies) -> Counts:
+def copies_fitting(cluster: Cluster, pods: Copies) -> Counts:
     """Just the copies per node that `filled` places. Raises SchedulingError as it does."""
-    copies = _each_by_itself(cluster, asked)
-    return _one_by_one(cluster, asked).copies if copies is None else copies
+    copies = _each_by_itself(cluster, pods)
+    return _one_by_one(cluster, pods).copies if copies is None else copies
 
 
-def _one_by_one(cluster: Cluster, asked: Copies) -> Filled:
-    entry = Entry(asked.pod, asked.plugins, None, replicas=asked.claimants, binds=asked.binds)
+def _one_by_one(cluster: Cluster, pods: Copies) -> Filled:
+    entry = Entry(pods.pod, pods.plugins, None, replicas=pods.claimants, binds=pods.binds)
     (outcome,), full = run(cluster, [entry], first_in_heap)
     nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
     return Filled(full, np.bincount(nodes, minlength=len(cluster)))
@@ -86,11 +86,11 @@ def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> 
     return lambda: (Replica(_tolerating(claimant.pod, more), claimant.claims) for claimant in claimants())
 
 
-def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
+def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
     """How many fit on each node; None where copies affect other nodes, or an error may occur."""
-    if asked.claimants is not None or asked.binds:
+    if pods.claimants is not None or pods.binds:
         return None
-    prepared = asked.plugins.prepare(cluster, asked.pod)
+    prepared = pods.plugins.prepare(cluster, pods.pod)
     if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
         return None
     placing = Placing(prepared)
@@ -100,35 +100,35 @@ def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
     return None if placing.answers.may_fail or placing.answers.out_of_range else copies
 
 
-def if_tolerated(cluster: Cluster, asked: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
+def if_tolerated(cluster: Cluster, pods: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
     """What tolerations would add to the copies that ``fits`` counts on each node, None where they add nothing.
 
     Taints that say what state a node is in remain: nothing should tolerate them to find room. The number is of copies
     that tolerate exactly the taints named. ``compares``: as of `kube.taint.tolerates`.
     """
-    lists = _unwelcome(cluster, asked, compares=compares)
+    lists = _unwelcome(cluster, pods, compares=compares)
     every = {text: taint for taints in lists.values() for text, taint in taints.items()}
-    then = _copies(cluster, asked, every)
+    then = _copies(cluster, pods, every)
     if then is None or then.sum() <= fits.sum():
         return None
     used = {text: every[text] for node in np.flatnonzero(then).tolist() for text in lists.get(node, ())}
     if len(used) < len(every):
-        then = _copies(cluster, asked, used)
+        then = _copies(cluster, pods, used)
         if then is None or then.sum() <= fits.sum():
             return None
     return IfTolerated(fits=int(then.sum()), nodes=int((then > fits).sum()), taints=tuple(used))
 
 
-def _copies(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Counts | None:
+def _copies(cluster: Cluster, pods: Copies, taints: Mapping[str, Taint]) -> Counts | None:
     try:
-        return copies_fitting(cluster, asked.tolerating(taints.values())) if taints else None
+        return copies_fitting(cluster, pods.tolerating(taints.values())) if taints else None
     except SchedulingError:
         return None
 
 
-def _unwelcome(cluster: Cluster, asked: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
+def _unwelcome(cluster: Cluster, pods: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
     """The taints that keep the pods off each node, by their text, of nodes where all of them can be tolerated."""
-    tolerations, repelling = asked.pod.spec.tolerations, {}
+    tolerations, repelling = pods.pod.spec.tolerations, {}
     for node, obj in enumerate(cluster.nodes.objects):
         taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
         if taints and not any(map(is_state_taint, taints)):

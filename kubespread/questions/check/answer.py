@@ -170,7 +170,7 @@ def _notes(gathered: Gathered, gone: int) -> Sequence[str]:
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
     silenced = dict.fromkeys(code for codes in ignored for code in codes)
     if unknown := list(unknown_codes(silenced)):
-        notes.append(f"annotations silence what no rule is called: {', '.join(unknown)}")
+        notes.append(f"annotations silence unknown rules: {', '.join(unknown)}")
     if gone:
         notes.append(f"{gone} finding{'' if gone == 1 else 's'} of the baseline {'is' if gone == 1 else 'are'} gone")
     return notes
