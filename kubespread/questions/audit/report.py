@@ -222,7 +222,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def under_way(self) -> str | None:
-        """What is said of a rollout that is under way, None where it is a finding, or where there is none."""
+        """The sentence on a rollout under way, None where it is a finding, or where there is none."""
         rollout = self.rollout
         if rollout is None or rollout.state == "stuck":
             return None
@@ -289,7 +289,7 @@ def _in_numbers(report: AuditReport) -> str:
 
 
 def _found(report: AuditReport) -> Iterator[str]:
-    """What is found, the worst first: workloads of which the same is said together."""
+    """Findings, the worst first; workloads with the same sentence are grouped."""
     by_sentence: dict[str, list[str]] = {}
     findings = [(row, finding) for row in report.workloads for finding in row.findings]
     for row, finding in sorted(findings, key=lambda pair: -LEVELS.index(pair[1].level)):
@@ -372,7 +372,7 @@ def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
 
 
 def _because(finding: AuditFinding, them: str) -> str:
-    """What the last trial tells, whatever it ends."""
+    """The explanation from the last trial."""
     match finding.cause:
         case "drift":
             return f", so a scale-down, a rollout, lost nodes or the like left {them}"
@@ -389,7 +389,7 @@ def _because(finding: AuditFinding, them: str) -> str:
 
 
 def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """What is found besides where its pods are."""
+    """Findings that are not about where its pods are."""
     detail = f": {finding.detail}" if finding.detail else ""
     match finding.cause:
         case "stuckRollout" if row.rollout is not None:
@@ -417,7 +417,7 @@ def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
 
 
 def constraint_text(constraint: AuditedConstraint) -> str:
-    """``zone ≤ 1``, with what is not as usual: ``zone ≤ 5 soft, default``."""
+    """``zone ≤ 1``, with anything unusual: ``zone ≤ 5 soft, default``."""
     extras = [
         *([] if constraint.is_hard else ["soft"]),
         *(["default"] if constraint.source != "pod" else []),

@@ -31,7 +31,7 @@ class ResourceAmounts(Report, frozen=True, gc=False):
 
 
 class Stranded(Report, frozen=True):
-    """What is free of a resource on nodes where a pod cannot use it."""
+    """Free amounts of a resource on nodes where a pod cannot use them."""
 
     cause: StrandedBy
     """``pods``: no pod more is allowed there. ``resource``: too little of another resource is left. ``remainder``: too
@@ -79,7 +79,7 @@ class NodeCapacity(Report, frozen=True):
 
 
 class LargestPod(Report, frozen=True):
-    """A pod that fits, and would not if it asked for more of anything: no node has as much of all and more of one."""
+    """A pod that fits, and would not if it requested more of anything: no node has as much of all and more of one."""
 
     requests: dict[str, str]
     """By resource."""
@@ -90,7 +90,7 @@ class LargestPod(Report, frozen=True):
 
 
 class IfTolerated(Report, frozen=True):
-    """What taints alone keep off: as many pods as possible were placed with tolerations of them."""
+    """The pods that only taints keep off: as many as possible were placed with tolerations of these."""
 
     fits: int
     """How many pods of the request fit together then."""
@@ -108,17 +108,17 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     pod: PodReference | None = None
     """The pod whose copies are counted; null where it is made for the question."""
     tolerated: tuple[str, ...] = ()
-    """What the pods were asked to tolerate, KEY[=VALUE][:EFFECT]."""
+    """What the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
     node_selector: dict[str, str] = {}
-    """The labels that they were asked to require of their nodes."""
+    """The labels that they require of their nodes."""
     topology_key: str | None
-    """What makes domains; null where no node is in one."""
+    """The topology key of the domains; null where no node is in one."""
     nodes: int
     """How many the cluster has."""
     fits: int | None
     """How many such pods fit together; null without a request."""
     if_tolerated: IfTolerated | None = None
-    """What tolerations would add to that; null where they add nothing. Taints that say in what state a node is count as
+    """The effect of additional tolerations; null where they add nothing. Taints that describe a node's state count as
     never tolerated.
     """
     most_on_one_node: dict[str, str] | None = None
@@ -177,8 +177,8 @@ def _tolerating(report: CapacityReport) -> str:
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:
-    """Which resources no node has enough of, opened or not: all together have too little, machines are too small, or
-    what is left is in pieces.
+    """Which resources no node has enough of, open or not: the total is too small, machines are too small, or the rest
+    is fragmented.
     """
     free = {resource.resource: resource.free for resource in report.resources}
     for name, amount in (report.request or {}).items():

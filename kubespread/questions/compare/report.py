@@ -63,7 +63,7 @@ class SideReport(Report, frozen=True):
     replicas: int | None
     """How many there should be; null where placing them is not simulated."""
     present: int | None
-    """How many of them run already and stay where they are."""
+    """How many of them already run and stay where they are."""
     placed: int | None
     """How many of the others found a node."""
     stopped: str | None
@@ -116,7 +116,7 @@ class NodeSide(Report, frozen=True):
 
 
 class NodeChange(StrEnum):
-    """In which way a node differs."""
+    """The way in which a node differs."""
 
     GONE = "gone"
     NEW = "new"
@@ -138,7 +138,7 @@ class NodeDifference(Report, frozen=True):
 
     @property
     def change(self) -> NodeChange:
-        """What its difference is above all."""
+        """Its main difference."""
         if self.before is None or self.after is None:
             return NodeChange.NEW if self.before is None else NodeChange.GONE
         if self.before.feasible != self.after.feasible:
@@ -147,7 +147,7 @@ class NodeDifference(Report, frozen=True):
 
     @property
     def score_changes(self) -> dict[str, int]:
-        """By how much the weighted scores differ, by plugin; a plugin without a say gives 0."""
+        """By how much the weighted scores differ, by plugin; a plugin without a score counts 0."""
         before = {} if self.before is None else self.before.scores
         after = {} if self.after is None else self.after.scores
         changes = {name: after.get(name, 0) - before.get(name, 0) for name in sorted({*before, *after})}
@@ -206,7 +206,7 @@ class ConstraintDifference(Report, frozen=True):
 
     @property
     def is_outcome(self) -> bool:
-        """Whether pods are spread otherwise: a limit that changes nothing is no difference."""
+        """Whether pods are spread differently: a changed limit alone is no difference."""
         if self.before is None or self.after is None:
             return False
         return bool(self.domains) or self.before.skew != self.after.skew

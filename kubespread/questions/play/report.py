@@ -30,7 +30,7 @@ class StepReport(Report, frozen=True):
     text: str
     """The step on one line: ``drain zone=a --ignore-daemonsets``."""
     failed: str | None
-    """Why it was not done, or not to its end: something is not there by then, or kubectl refuses it."""
+    """Why it was not done, or not in full: something does not exist by then, or kubectl refuses it."""
     happened: Happened
     rollouts: tuple[RolloutReport, ...]
     """Of every workload whose pods were replaced for another template."""
@@ -71,7 +71,7 @@ class StepReport(Report, frozen=True):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it did not do all that it was to."""
+        """Whether it was not done in full."""
         is_stuck = not all(
             [*(rollout.complete for rollout in self.rollouts), *(upgrade.complete for upgrade in self.upgrades)]
         )
@@ -79,7 +79,7 @@ class StepReport(Report, frozen=True):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is blocked, or leaves pods lacking that did not before the first step."""
+        """Whether it is blocked, or leaves more pods lacking than before the first step."""
         return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet)
 
     def dealt(self, others: Sequence[StepReport]) -> StepReport:
@@ -108,7 +108,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     workload: WorkloadName | None = None
     """NAMESPACE/Kind/name of the one that is asked about; null where the question is about all of them."""
     nodes: int
-    """How many there are in the beginning."""
+    """How many the cluster has at first."""
     preemption: bool
     """Whether pods may preempt others."""
     start: Happened
@@ -146,8 +146,8 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> list[str]:
-        """How many pods wait in the end, or do not exist though they are to; nothing where none does that did not in
-        the beginning.
+        """Phrases for pods that wait in the end, or should exist and do not; empty where none does that did not at
+        first.
         """
         counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
         return [f"{count} {what}" for what, count in counts.items() if count]
@@ -161,7 +161,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         return [text for text, is_so in shortfalls.items() if is_so]
 
     def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
-        """What ``fail_on`` names and is so. Raises UsageError."""
+        """The ``fail_on`` conditions that are met. Raises UsageError."""
         if "nothing" in fail_on and len(fail_on) > 1:
             raise UsageError("--fail-on nothing does not go with another --fail-on")
         counts = {"pending": self.lacking, "blocked": self.not_done}
@@ -189,7 +189,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def chances(self) -> list[str]:
-        """That it depends on chance whether the answer is no; nothing where it does not."""
+        """A phrase where chance decides whether the answer is no; empty where it does not."""
         if not 0 < self.stuck_deals < self.deals:
             return []
         steps = ", ".join(str(step.number) for step in self.steps if step.stuck_deals)
@@ -206,7 +206,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def _unknown_groups(self) -> tuple[str, ...]:
-        """Whose new nodes might take what is pending in the end."""
+        """Pools whose new nodes might take what is pending in the end."""
         last = self.steps[-1].autoscaling if self.steps else None
         return () if last is None else last.unknown_groups
 
@@ -225,7 +225,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
 
 def _outcome(report: PlayReport) -> str:
-    """What is wrong in the end, or that nothing is."""
+    """What is wrong in the end, or that all is well."""
     as_shown = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
     if not (report.lacking or report.not_done):
         as_shown.append("every step done in full")

@@ -52,7 +52,7 @@ class RebalancedConstraint(Report, frozen=True):
 
 
 class DomainMove(Report, frozen=True, gc=False):
-    """Where a pod was and where its replacement is; null where the node lacks the label."""
+    """The domains of a pod and of its replacement; null where the node lacks the label."""
 
     topology_key: str
     before: str | None
@@ -94,14 +94,14 @@ class StayingPods(Report, frozen=True, gc=False):
 
 
 class Obstacle(Report, frozen=True):
-    """What is wrong with the evictions that were tried for constraints that stay violated."""
+    """The fault of the evictions tried for constraints that stay violated."""
 
     workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of those that have the constraints."""
     why: str
     """In one sentence."""
     tried: int
-    """How many evictions, of pods that are not alike, it was wrong with."""
+    """How many of the tried evictions, of different sorts of pods, had this fault."""
 
 
 class MarkedPod(Report, frozen=True, gc=False):
@@ -126,18 +126,18 @@ class ScaleDown(Report, frozen=True):
     pods: tuple[MarkedPod, ...]
     """In the order in which they are deleted."""
     commands: tuple[str, ...]
-    """Those that mark each of them; the scale-down itself is not among them."""
+    """The commands that mark each of them; the scale-down itself is not among them."""
 
 
 class DeschedulerRound(Report, frozen=True):
-    """One cycle of the descheduler, after which controllers make other pods and kube-scheduler places them."""
+    """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
 
     number: int
     """From 1."""
     evicted: tuple[NamespacedName, ...]
     """NAMESPACE/name."""
     held: tuple[StayingPods, ...]
-    """Pods that it chose and that stay, by why."""
+    """Chosen pods that stay, by reason."""
     pending: int
     """Pods without a node afterwards."""
     violated: int
@@ -195,7 +195,7 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     staying: tuple[StayingPods, ...]
     """Pods of the workloads that no plan evicts."""
     scale_downs: tuple[ScaleDown, ...]
-    """What would do instead of evictions."""
+    """Scale-downs that would work instead of evictions."""
     descheduler: DeschedulerReport | None
     """Null where no policy was given."""
 
@@ -212,7 +212,7 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
 
 
 def _sentences(report: RebalanceReport) -> Iterator[str]:
-    """What stands in the way, what the descheduler does, and the answer."""
+    """The obstacles, what the descheduler does, and the answer."""
     yield _answer(report)
     if report.staying:
         pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in report.staying)

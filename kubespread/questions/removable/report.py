@@ -24,7 +24,7 @@ HeldBy = Literal[
 
 
 class Hold(Report, frozen=True):
-    """What keeps a node from being removed."""
+    """What blocks a node from being removed."""
 
     cause: HeldBy
     """``localStorage``, ``noController`` and ``daemonSet``: kubectl drain refuses. ``budget``: the API server refuses
@@ -111,7 +111,7 @@ _MAX_NAMED = 4
 
 
 def _sentences(report: RemovableReport) -> Iterator[str]:
-    """How many can go alone, which together in which order, and what that does."""
+    """How many can go alone, which together in which order, and the effects."""
     together, alone = report.together, [row.node for row in report.rows if row.alone]
     if not alone:
         yield f"none of {count_of(len(report.rows), 'node')} can go"

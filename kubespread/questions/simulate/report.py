@@ -1,4 +1,4 @@
-"""What placing replicas one after another came to."""
+"""The outcome of placing replicas one after another."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Sampling(Report, frozen=True):
     """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
 
     nodes: int
-    """How many it would have to look at to see all."""
+    """How many nodes it would have to look at to see all."""
     enough: int
     """How many nodes that fit end the search."""
     start: int | None
@@ -93,7 +93,7 @@ class Sampling(Report, frozen=True):
 
 
 class Range(Report, frozen=True):
-    """What a figure came to over several runs."""
+    """The range of a figure over several runs."""
 
     minimum: int
     """The least."""
@@ -153,8 +153,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     deleted: tuple[DeletedReplica, ...] = ()
     """The replicas that are deleted because fewer are asked for than run."""
     rollout: RolloutReport | None = None
-    """How the replicas that run give way to these, where they have another template; ``placements`` are those of its
-    new pods, and ``replicas`` that are not among them still run with the old template, or wait.
+    """How running replicas are replaced, if they have another template; ``placements`` are those of its new pods, and
+    ``replicas`` that are not among them still run with the old template, or wait.
     """
     placed: int
     """How many replicas found a node."""
@@ -163,7 +163,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
-    """What bars that replica, where it is one thing."""
+    """What bars that replica, if it is one thing."""
     seed: int | None = None
     """What ties were broken with at random; null when they went as ``ties`` says."""
     ties: str = "scheduler"
@@ -189,7 +189,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     placed.
     """
     required_placed: int | None = None
-    """How many replicas have to have a node, where that was required: then as many are enough."""
+    """How many replicas must have a node, if required: then that many are enough."""
     constraints: tuple[ConstraintReport, ...] = ()
     """As they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
@@ -233,7 +233,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> list[str]:
-        """How many replicas are without a node, by what became of them; nothing where all have one."""
+        """Phrases for replicas without a node, by what happened to them; empty where all have one."""
         counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
         return [f"{count:,} {what}" for what, count in counts.items() if count]
 
@@ -285,13 +285,13 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def _may_be_scaled_for(self) -> bool:
-        """Whether all that lacks a node could find one of an autoscaler whose machines are not known."""
+        """Whether an autoscaler with unknown machines could give a node to everything that lacks one."""
         is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
         return not is_known and self.required_placed is None and not self.not_created
 
     @property
     def _is_enough(self) -> bool:
-        """Whether every replica asked for has a node, by an autoscaler's doing too; of as many as fit at least one."""
+        """Whether every requested replica has a node, an autoscaler's included; for as many as fit at least one."""
         if self.required_placed is not None:
             return self.running >= self.required_placed
         if self.replicas is None:
@@ -309,7 +309,7 @@ _MAX_NODES = _MAX_PODS = 3
 
 
 def sentences_of(report: SimulateReport) -> Iterator[str]:
-    """How many found a node, what else could come of it, and last what stopped the others."""
+    """How many found a node, what else could happen, and last what stopped the others."""
     if report.deleted:
         yield f"{len(report.deleted):,} deleted, {report.running:,} left"
         yield from deleted(report)
@@ -333,7 +333,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
 
 
 def beside_placed(report: SimulateReport) -> str:
-    """What is to be said beside how many are placed: who was preempted, and which replicas do not exist."""
+    """What to add to the number of placed replicas: who was preempted, and which replicas do not exist."""
     unmade = {"not created": report.not_created, "not made yet": report.not_made_yet}
     parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
     if report.preempted:
@@ -342,7 +342,7 @@ def beside_placed(report: SimulateReport) -> str:
 
 
 def totals(reports: Sequence[SimulateReport]) -> str:
-    """What several workloads come to together."""
+    """The totals of several workloads."""
     kinds = {
         "placed": [report.placed for report in reports],
         "pending": [report.pending for report in reports],
@@ -357,14 +357,14 @@ def totals(reports: Sequence[SimulateReport]) -> str:
 
 
 def nothing_to_place(report: SimulateReport) -> str | None:
-    """Where no more replicas are asked for than run."""
+    """The sentence where no more replicas are requested than run."""
     if not report.present or report.present != report.replicas:
         return None
     return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:
-    """Which replicas go, where fewer are asked for than run."""
+    """Which replicas are deleted, where fewer are requested than run."""
     if report.deleted:
         named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
         rest = len(report.deleted) - len(named)
@@ -373,7 +373,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """Other runs, another order, preemption, as far as they were asked for."""
+    """Other runs, another order and preemption, where requested."""
     if report.runs is not None:
         yield runs_sentence(report.constraints, report.runs)
     if report.look_ahead is not None:
@@ -383,7 +383,7 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 
 def cause(report: SimulateReport) -> Iterator[str]:
-    """kube-scheduler's message, and what bars the next replica where it is one thing."""
+    """kube-scheduler's message, and what bars the next replica if it is one thing."""
     if report.gang is not None:
         yield from gang_sentences(report.gang)
         if report.gang.pod_group is None or not report.gang.fits:
@@ -411,7 +411,7 @@ def _look_ahead(search: LookAhead) -> str:
 
 
 def runs_sentence(constraints: Sequence[ConstraintReport], runs: Runs) -> str:
-    """What the runs come to: how many are placed, and the skew of every constraint."""
+    """A summary of the runs: how many are placed, and the skew of every constraint."""
     are_seeded, are_sampled = (
         any(value is not None for value in values)
         for values in ([run.seed for run in runs.each], [run.start for run in runs.each])

@@ -22,18 +22,18 @@ Trouble = Literal["pending", "short", "lost"]
 
 
 class ShortWorkload(Report, frozen=True, gc=False):
-    """A workload that has fewer ready pods than it is to have and fewer than before its domain was lost, while the Node
-    objects of the domain are still there or once they are deleted.
+    """A workload that has fewer ready pods than desired and than before its domain was lost, while the Node objects of
+    the domain still exist or once they are deleted.
     """
 
     workload: WorkloadName
     """NAMESPACE/Kind/name."""
     wanted: int
-    """How many pods it is to have."""
+    """Desired pods."""
     ready_before: int
     """Pods that are ready before the domain is lost."""
     ready: int
-    """Pods that are ready on nodes that work, while the Node objects of the lost domain are still there."""
+    """Pods that are ready on working nodes, while the Node objects of the lost domain still exist."""
     ready_after_removal: int
     """The same once these are deleted."""
     why: str
@@ -72,8 +72,8 @@ class DomainLoss(Report, frozen=True):
     nodes: int
     """How many nodes have it."""
     lost: int
-    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate it forever,
-    nor those that the node controller does not evict.
+    """Pods on its nodes that are deleted while the Node objects still exist: without those that tolerate it forever and
+    those that the node controller does not evict.
     """
     placed: int
     """Pods that found a node while the Node objects are still there."""
@@ -82,13 +82,13 @@ class DomainLoss(Report, frozen=True):
     pending_after_removal: int
     """The same once the Node objects are deleted."""
     preempted: int
-    """Pods on other nodes that had to make room, until then, of whatever workload."""
+    """Pods on other nodes that were preempted by then, of any workload."""
     not_made_again: tuple[NamespacedName, ...]
-    """NAMESPACE/name of pods that no controller known here makes again."""
+    """NAMESPACE/name of pods that no known controller recreates."""
     message: str | None
     """kube-scheduler's, for the first of the pods that are pending then; null where none is."""
     short: tuple[ShortWorkload, ...]
-    """Workloads with fewer ready pods than they are to have, in either end state."""
+    """Workloads with fewer ready pods than desired, in either end state."""
     notes: tuple[str, ...]
     message_after_removal: str | None = None
     """The same once the Node objects are deleted."""
@@ -97,13 +97,13 @@ class DomainLoss(Report, frozen=True):
     evictions: tuple[NodeEviction, ...] = ()
     """The order in which its nodes lose their pods: one after another, at a limited rate for each zone."""
     already_lost: bool = False
-    """Whether none of its nodes answered before: what is lost then is what their deletion takes."""
+    """Whether none of its nodes answered before: then only their deletion takes pods."""
     trouble: tuple[Trouble, ...] = ()
     """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, or pods ``lost`` for good. Empty
     where the domain can be lost.
     """
     made_room: tuple[PreemptedPod, ...] = ()
-    """The pods that are ``preempted``, in the order that happens."""
+    """The ``preempted`` pods, in order."""
 
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {
@@ -125,7 +125,7 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     nodes: int
     """How many the cluster has."""
     pending_before: int
-    """Pods of theirs that are pending already, before anything is lost."""
+    """Their pods that are already pending before anything is lost."""
     losses: tuple[DomainLoss, ...]
     """By topology key, in the order asked, and domain."""
 
@@ -222,7 +222,7 @@ def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
 
 
 def _said(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
-    """What losing any of some domains does, as far as one trouble goes that all of them have in the same end states."""
+    """What losing any of some domains does, for one trouble that all of them have in the same end states."""
     is_gone = losses[0].already_lost
     whom = f"{'deleting the nodes of' if is_gone else 'losing'} {_listed(losses, 'or')}"
     if trouble == "lost":
@@ -262,7 +262,7 @@ def _short(losses: Sequence[DomainLoss]) -> str:
 
 
 def _when(before: bool, after: bool, then: str) -> str:
-    """In which end states it is so; ``then`` is how it is in the second where it is so in both."""
+    """In which end states it holds; ``then`` describes the second where it holds in both."""
     if before and after:
         return f", {then} once the nodes are deleted"
     return " until the nodes are deleted" if before else " once the nodes are deleted"
@@ -275,7 +275,7 @@ def _most(numbers: Sequence[int], noun: str = "") -> str:
 
 
 def _listed(losses: Sequence[DomainLoss], conjunction: str) -> str:
-    """``zone a``, ``zone a, b or 3 others``; what the values say of their key already is not said again."""
+    """``zone a``, ``zone a, b or 3 others``; the key is left out where the values contain it."""
     key, names = short_key(losses[0].topology_key), [domain_name(loss) for loss in losses]
     if len(names) > _MAX_NAMED:
         *some, last = *names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} others"

@@ -32,33 +32,33 @@ class UpgradeStep(Report, frozen=True):
     preempted: tuple[GonePod, ...] = ()
     """Pods of lower priority that made room for those that were evicted."""
     lost: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods that went and that nobody makes again: those that ``--force`` evicts, and those that were
-    preempted without a controller.
+    """NAMESPACE/name of pods that are gone and that nothing recreates: those that ``--force`` evicts, and preempted
+    ones without a controller.
     """
     is_blocked: bool = False
     """Whether an eviction, or the whole drain, is refused as long as nothing else changes: the upgrade ends here."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is blocked, breaks a budget by preemption, or preempts pods that nobody makes again.
+        """Whether it is blocked, breaks a budget by preemption, or preempts pods that nothing recreates.
 
-        Pods that wait may find a node in a later step: those that do not are the report's.
+        Waiting pods may find a node in a later step: those that do not are in the report.
         """
         return self.is_blocked or any(pod.is_bad for pod in self.preempted)
 
     @property
     def state(self) -> str:
-        """In a word: ``preempts`` where more comes of that than that pods move."""
+        """In a word: ``preempts`` only where preemption does more than move pods."""
         return "blocked" if self.is_blocked else "preempts" if self.is_bad else "done"
 
 
 class Blocked(Report, frozen=True):
-    """Where it stops: these nodes stay cordoned."""
+    """Where the upgrade stops: these nodes stay cordoned."""
 
     nodes: tuple[str, ...]
     """Those of the batch."""
     refusal: str | None
-    """kubectl's, where it does not begin to drain."""
+    """kubectl's refusal, where it does not begin to drain."""
     pods: tuple[BlockedPod, ...]
     """Pods whose eviction the API server refuses as long as nothing else changes."""
     workloads: tuple[WorkloadName, ...]
@@ -122,7 +122,7 @@ _MAX_NAMED = 3
 
 
 def _sentences(report: UpgradeReport) -> Iterator[str]:
-    """How many nodes are replaced, the causes, the remedies, and what else comes of it."""
+    """How many nodes are replaced, the causes, the remedies, and other effects."""
     broken = _broken_budgets(report)
     troubles = [
         *([f"against {count_of(len(broken), 'disruption budget')}"] if broken else ()),
