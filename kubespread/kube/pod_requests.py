@@ -1,4 +1,4 @@
-"""How much a pod asks for: containers, init containers, sidecars, pod-level resources and overhead, exactly.
+"""What a pod requests: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
 Source of the rules: k8s.io/component-helpers/resource (PodRequests) of Kubernetes 1.37 and the pod lifecycle's resize
 status. What older releases make of a resize: `kube/admission/gated_fields.py`.
@@ -35,11 +35,11 @@ def is_sidecar(container: Container) -> bool:
 def pod_requests(
     pod: Pod, stand_ins: Mapping[str, Quantity] | None = None, *, pod_level: bool = True, use_status: bool = False
 ) -> Amounts:
-    """What the pod asks of its node, by resource name.
+    """What the pod requests, by resource name.
 
-    ``stand_ins`` replace a request that a container does not make. With ``use_status`` a pod that runs counts with the
-    largest of what it asks for, what was admitted of an in-place resize and what its containers have, each summed up
-    over the pod.
+    ``stand_ins`` replace a request that a container does not make. With ``use_status`` a running pod counts with the
+    largest of its requests, the admitted part of an in-place resize and what its containers have, each summed over the
+    pod.
     """
     total = _containers_total(pod, stand_ins or {}, use_status=use_status)
     spec = pod.spec

@@ -1,7 +1,7 @@
-"""Pods that share what they have in common: thousands of them come from a few hundred templates.
+"""Sharing of equal parts among pods: thousands of pods come from a few hundred templates.
 
-A part that was seen before is not made a second time, and a template that stands in the JSON text byte for byte as in
-another pod, but for the node's name, is not even decoded again. Shared parts must not be changed afterwards, so a pod
+A part that was seen before is not created again, and a template whose JSON text is the same as in another pod, apart
+from the node's name, is not even decoded again. Shared parts must not be changed afterwards, so a pod
 is defaulted before it is shared.
 """
 

@@ -1,4 +1,4 @@
-"""Proposed semantics: what no modeled release does yet, to be asked for by name.
+"""Proposed semantics that no modeled release has yet, selected by name.
 
 Source of each: the pull request or enhancement named beside it. They may change before a release has them.
 """

@@ -109,9 +109,9 @@ def parse(text: QuantityText | None) -> Quantity:
 
 
 def rounded(quantity: str, *, up: bool = False) -> str:
-    """A quantity for people: in the greatest unit it fills with at most one decimal, and exact where it fills none.
+    """A quantity for people: in the largest unit it reaches, with at most one decimal, and exact if it reaches none.
 
-    Rounded down, or ``up`` for what is needed, so that too little never looks like enough.
+    Rounded down, or ``up`` for needed amounts, so that too little never looks like enough.
     """
     exact = parse(quantity)
     units = _BINARY_UNITS if exact.format == "BinarySI" else _DECIMAL_UNITS

@@ -84,7 +84,7 @@ class TaintChange(NamedTuple):
 def parse_taint(text: str) -> TaintChange:
     """The change written as ``text``. Raises TaintError.
 
-    A taint to remove needs no effect, and then stands for those of its key with any; its value is not looked at.
+    A taint to remove needs no effect, and then means all of its key; its value is ignored.
     """
     if text.endswith("-"):
         taint = _taint(text.removesuffix("-"))

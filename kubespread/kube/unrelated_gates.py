@@ -1,4 +1,4 @@
-"""Feature gates that the components have and that neither place a pod nor change what is read of one.
+"""Feature gates of the components that affect neither the placement of pods nor what is read of them.
 
 Source of the list: the gate tables of the releases up to 1.37. Setting one of them is accepted and changes no answer.
 """

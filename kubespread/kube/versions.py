@@ -1,6 +1,6 @@
 """Which release of Kubernetes to behave like, 1.18 to 1.37, which feature gates are set on it, and what is proposed.
 
-Source of the rules: release notes and feature gate tables of the releases; gates stand at their defaults unless set.
+Source of the rules: release notes and feature gate tables of the releases; gates have their defaults unless set.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class SearchResult:
 
 
 class Search:
-    """kube-scheduler's search for nodes that fit: one cycle begins where the last one ended, whatever their profiles.
+    """kube-scheduler's search for nodes that fit: one cycle begins where the last one ended, across profiles.
 
     Its workers are taken to go through the list one node after another. Like kube-scheduler's, the search only ends at
     a node more than it needs, and that one is the first of the next cycle: rejected nodes before it were looked at.

@@ -103,7 +103,7 @@ class SkippedScore:
 
 @dataclass(frozen=True, slots=True)
 class Unprepared:
-    """kube-scheduler's errors where a profile switches off the extension point that leaves what a later one reads.
+    """kube-scheduler's errors if a profile switches off an extension point whose result a later one reads.
 
     Empty where the later extension point computes it itself.
     """

@@ -1,9 +1,9 @@
-"""A snapshot whose names and label values say nothing, and that is scheduled on exactly like the original.
+"""A snapshot whose names and label values are replaced, and that schedules exactly like the original.
 
-Every string is replaced except Kubernetes' own vocabulary, so that a field nobody thought of is hidden rather than
-shown. The same string becomes the same pseudonym wherever it stands, and pseudonyms sort like what they stand for,
-because ties are broken by name. Keys of labels, taints and resources stay, and so do whole numbers: they are compared.
-Times stay, since controllers compare ages; resourceVersions are left out.
+Every string is replaced except Kubernetes' own vocabulary, so an overlooked field is hidden rather than shown. The same
+string becomes the same pseudonym everywhere, and pseudonyms sort like the originals, because ties are broken by name.
+Keys of labels, taints and resources stay, and so do whole numbers: they are compared. Times stay, since controllers
+compare ages; resourceVersions are left out.
 """
 
 from __future__ import annotations

@@ -18,12 +18,11 @@ _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 @contextmanager
 def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
-    """A file that takes the place of ``path`` when all is written; a pipe or device is written to as it is. Raises
+    """A file that replaces ``path`` once it is completely written; a pipe or device is written to directly. Raises
     OSError.
 
-    What is being written has no name where the file system can do that (Linux's own can), so that nothing is left
-    behind however the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps the
-    one it has.
+    The new file has no name until then if the file system allows (Linux's own do), so nothing is left behind however
+    the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():

@@ -29,8 +29,8 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def recalled(file: Path, form: type[T]) -> T | None:
-    """What was remembered in ``file``; None where nothing is, or something else than this user wrote: a pipe that would
-    be waited for, a file of another's, one too large or damaged.
+    """What was cached in ``file``; None if there is nothing, or not a regular file that this user wrote: a pipe that
+    would block, another user's file, or one that is too large or damaged.
     """
     try:
         # Without O_NONBLOCK a pipe would be waited for before it can be seen to be one.

@@ -69,9 +69,9 @@ class _Remembered(msgspec.Struct):
 
 
 def names_in(path: str, environment: Mapping[str, str]) -> Names:
-    """The names in the file ``path``: those remembered while it is the same, else read and remembered.
+    """The names in the file ``path``: cached ones if it has not changed, else read and cached.
 
-    They are kept in a folder of the user's alone, ``$XDG_CACHE_HOME/kubespread/names``, and never beside the file. Only
+    The cache is in the user's own folder, ``$XDG_CACHE_HOME/kubespread/names``, and never beside the file. Only
     regular files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError,
     KubespreadError and MalformedError for what cannot be read.
     """

@@ -1,5 +1,5 @@
 """Tolerations that admission adds to a pod: those of its runtime class, five minutes for nodes that are not
-reachable, and those of taints that keep nodes for whoever asks for what only they have.
+reachable, and those of taints that reserve nodes for pods that request their extended resources.
 
 Source of the rules: the DefaultTolerationSeconds, ExtendedResourceToleration and RuntimeClass admission plugins of
 and k8s.io/kubernetes/pkg/util/tolerations.
@@ -21,7 +21,7 @@ _UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
 def tolerate_for_a_while(pod: Pod) -> None:
     """DefaultTolerationSeconds: each of the two taints that nothing in the pod covers is tolerated for 300 s.
 
-    Whether a toleration covers one is told by its key and its effect alone; operator and value are not looked at.
+    Only a toleration's key and effect decide whether it covers one; operator and value do not matter.
     """
     own = pod.spec.tolerations
     added = [
@@ -34,7 +34,7 @@ def tolerate_for_a_while(pod: Pod) -> None:
 
 def tolerate_extended_resources(pod: Pod) -> list[str]:
     """ExtendedResourceToleration: a NoSchedule taint with the key of an extended resource that a container requests is
-    tolerated whatever its value. Says which tolerations were added.
+    tolerated with any value. Returns notes on the tolerations added.
     """
     own = pod.spec.tolerations
     added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]

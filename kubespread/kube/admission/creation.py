@@ -36,8 +36,8 @@ class Admitted:
 def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
     """``pod`` as the API server would store it; ``pod`` itself is unchanged and may share its parts.
 
-    A pod that already has a uid went through admission when it was stored: the plugins pass it over, and its label keys
-    are merged already.
+    A pod that already has a uid went through admission when it was stored: the plugins skip it, and its label keys are
+    already merged.
     """
     pod = deepcopy(pod)
     is_new = not pod.metadata.uid

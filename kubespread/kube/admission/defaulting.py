@@ -1,7 +1,7 @@
 """What the API server does to an object before anyone reads it: defaulting, and mutation when a pod is created.
 
-What a pod asks for as a whole, where it says only a part of it, is filled in in two ways: before admission plugins see
-the pod up to 1.36, and once they have changed it since 1.37.
+Incomplete pod-level resources are filled in at different times: up to 1.36 before admission plugins see the pod, since
+1.37 after they have changed it.
 
 Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods,
 and pkg/api/pod/util.go (DefaultPodLevelResources) of 1.37. Defaulting changes the objects it is given; doing it again
@@ -72,7 +72,7 @@ _GRACE_PERIOD = 30
 def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
     """API defaulting of a Pod, limited to fields that are read. Applying it again changes nothing.
 
-    Without ``pod_level`` what the pod asks for as a whole is left for later.
+    Without ``pod_level`` pod-level resources are left for later.
     """
     spec = pod.spec
     pod.metadata.namespace = pod.metadata.namespace or DEFAULT_NAMESPACE

@@ -1,8 +1,7 @@
-"""Fields an API server removes, or a scheduler passes over, when the feature gate they need is off.
+"""Fields that an API server removes, or a scheduler ignores, if the feature gate they need is off.
 
-Pods under an in-place resize were counted otherwise before 1.37: the largest of what is asked for and what was granted
-container by container, and that added up; 1.37 adds up first. So a pod says here what it takes as if it had always
-asked for that.
+Pods under an in-place resize were counted differently before 1.37: the larger of requested and granted amounts per
+container, added up; 1.37 adds up first. So here a pod's requests are rewritten to what it takes under the older rule.
 
 Source of the table: the releases' dropDisabledFields (pkg/api/pod/util.go), and k8s.io/component-helpers/resource
 (PodRequests).

@@ -1,4 +1,4 @@
-"""LimitRanges: the defaults they give containers, and the minima, maxima and ratios they hold pods to.
+"""LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods.
 
 Source of the rules: the LimitRanger admission plugin of Kubernetes.
 """

@@ -1,4 +1,4 @@
-"""Admission with the objects the snapshot holds: what it changes of a pod, what it refuses, and what it cannot say.
+"""Admission with the objects of the snapshot: what it changes in a pod, what it refuses, and what it cannot know.
 
 Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, ExtendedResourceToleration,
 RuntimeClass and ResourceQuota admission plugins of Kubernetes.
@@ -80,8 +80,8 @@ def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
 
 
 def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:
-    """A pod that was admitted before with the defaults and the node selector of its namespace as they are now, and
-    tolerations of what it asks for; itself where that adds nothing. Raises ForbiddenError.
+    """A previously admitted pod with the current defaults and node selector of its namespace, and tolerations for what
+    it requests; the pod itself if that adds nothing. Raises ForbiddenError.
     """
     limit_ranges = _limit_ranges(pod, objects)
     if not plugins.enabled or not (limit_ranges or plugins.pod_node_selector or plugins.extended_resource_toleration):

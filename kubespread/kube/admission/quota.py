@@ -73,7 +73,7 @@ def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[st
 
 
 def is_charged(pod: Pod, now: datetime) -> bool:
-    """Whether quotas count the pod: until it has ended, or is past the time it had to end.
+    """Whether quotas count the pod: until it has ended, or its grace period to end is over.
 
     Source of the rule: QuotaV1Pod of k8s.io/kubernetes/pkg/quota/v1/evaluator/core.
     """

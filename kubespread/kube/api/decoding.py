@@ -1,8 +1,8 @@
 """Plain data to typed objects, with the API server's words for what does not fit.
 
 The walk checks a value against the types of this package, drops nulls as JSON decoding in Go does, and finds fields
-that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What a type cannot say
-of a value, that amounts, selectors and moments can be parsed, is checked once, where an object is read.
+that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types do not
+express (that amounts, selectors and moments can be parsed) is checked once, when an object is read.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def decode(data: Any, cls: type[T], path: str = "") -> T:
 
 
 def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
-    """``data`` without the nulls Go would skip, every known field of the right type; other fields stay as they are.
+    """``data`` without the nulls Go would skip, every known field of the right type; other fields stay unchanged.
 
     Raises DecodingError for the first value that the API server would not decode, quantities included.
     """

@@ -1,5 +1,5 @@
-"""Kinds of other projects that create pods, one row a kind: where their pod templates stand and how many pods they ask
-for. What creates pods and is not read is named at least.
+"""Kinds of other projects that create pods, one row per kind: where their pod templates are and how many pods they ask
+for. Other objects that create pods are at least named.
 
 Source of the table: the projects' custom resource definitions, of late 2026.
 """

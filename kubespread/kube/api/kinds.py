@@ -210,8 +210,8 @@ NAMESPACED: tuple[type[ApiObject], ...] = tuple(row.cls for row in KINDS if row.
 def pod_creator(api_version: str, kind: str) -> Kind | None:
     """The row of a Pod or of one of Kubernetes' own workloads in any version, None for anything else.
 
-    A namesake in another group is something else. An object that does not say its apiVersion, as an item of a list may,
-    is taken for Kubernetes' own.
+    A namesake in another group is a different kind. An object without an apiVersion, such as an item of a list, counts
+    as Kubernetes' own.
     """
     row = POD_CREATORS.get(kind)
     return None if row is None or (api_version and group_of(api_version) != row.group) else row

@@ -59,7 +59,7 @@ def workload_type(api_version: str, kind: str) -> str:
 def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField]:
     """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have.
 
-    In the order they stand. What is no object is passed over: it is a fault of another kind.
+    In their order. Values that are not objects are skipped: they are a fault of another kind.
     """
     if not isinstance(data, Mapping):
         return

@@ -1,5 +1,5 @@
-"""KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): what is read, strictly and in kube-scheduler's words
-where it refuses, and what it checks besides.
+"""KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): decoded strictly, with kube-scheduler's own refusals,
+and its further checks.
 
 Source of the rules: kube-scheduler, config/v1/types.go (DecodeNestedObjects), and the strict decoder of
 apimachinery.

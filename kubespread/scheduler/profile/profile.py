@@ -1,5 +1,5 @@
 """A scheduling profile: which plugins run at which extension point in which order, and with which weight they score;
-and how kube-scheduler gets there from what a configuration says of plugins.
+and how kube-scheduler derives that from the plugins of a configuration.
 
 Source of the rules: kube-scheduler, framework/runtime (multiPoint expansion) and apis/config/v1beta2.
 """

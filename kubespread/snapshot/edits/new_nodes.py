@@ -4,8 +4,8 @@ Some labels name the same domain as another label, so a copy of the node elsewhe
 Where volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has
 the value of ``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes.
 
-Source of the rules: how cluster-autoscaler makes the template of a node group of one of its nodes, and the node
-controller, which taints what is cordoned.
+Source of the rules: how cluster-autoscaler makes a node group's template from one of its nodes, and the node
+controller, which taints cordoned nodes.
 """
 
 from __future__ import annotations

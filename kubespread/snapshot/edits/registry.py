@@ -9,7 +9,7 @@
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
-is always a name: what is to be done to nodes with certain labels stands behind a blank. TEMPLATE is a file when it ends
+is always a name: for nodes with certain labels, the change follows a blank. TEMPLATE is a file if it ends
 in .yaml, .yml or .json or has a slash in it, else a node's name. NAMESPACE has no dot; where the key of a label has a
 prefix without one, the namespace has to be given too.
 """
@@ -47,7 +47,7 @@ EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 def parse(text: str, directory: str | None = "") -> Edit:
     """The edit written as ``text``; a template's file is read, its path relative to ``directory``.
 
-    With None for the directory no file is. Raises UsageError, and ManifestError for a template that the API server
+    If ``directory`` is None no file is read. Raises UsageError, and ManifestError for a template that the API server
     would refuse.
     """
     verb, *rest = text.split(None, 1) or [""]

@@ -56,7 +56,7 @@ def _node(file: str, item: KubernetesObject) -> Node:
 
 
 def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
-    """The Node that ``data``, standing at ``path``, is, defaulted, and its faults, each with where it stands.
+    """The Node in ``data``, which is at ``path``, with defaults, and its faults, each with its path.
 
     It is called ``name`` if it has no name. Raises DecodingError.
     """

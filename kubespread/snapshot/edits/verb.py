@@ -1,7 +1,8 @@
-"""What a verb is: one class says how it is written in a text, in fields and as an option, and what it does to nodes.
+"""The interface of verbs: one class says how it is written as text, as fields and as an option, and what it does to
+nodes.
 
-A text is read into fields, and fields into the verb, so it is the same whether it was typed, stands in a scenario or
-was sent.
+Text is read into fields, and fields into the verb, so it is the same whether it was typed, read from a scenario or
+sent.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
-        """The verb with these fields; paths are relative to ``directory``, and not allowed if it is None.
+        """The verb written as ``text``; paths are relative to ``directory``, and not allowed if it is None.
 
         Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
         """

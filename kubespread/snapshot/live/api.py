@@ -67,7 +67,7 @@ _statuses = msgspec.json.Decoder(_Status)
 class Api:
     """One API server. ``timeout`` bounds a request with all its attempts, in seconds; 0 waits forever.
 
-    ``on_bytes`` hears of every piece of a body that arrives.
+    ``on_bytes`` is called for every piece of a body that arrives.
     """
 
     transport: Transport

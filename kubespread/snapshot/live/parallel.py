@@ -33,9 +33,9 @@ def within(seconds: float | None, job: Callable[[], T]) -> T:
 
 
 def in_parallel(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:
-    """What ``jobs`` return, in their order. The first one that raises ends it: the others are left to themselves.
+    """The results of ``jobs``, in order. The first error ends it, and the other jobs are abandoned.
 
-    Threads of an executor would be waited for at exit, also after an interrupt.
+    An executor would wait for its threads at exit, even after an interrupt.
     """
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, T | None, BaseException | None]] = SimpleQueue()

@@ -1,7 +1,7 @@
 """What no message may show: credentials, wherever they turn up.
 
-Every credential that is read is remembered here, so that a server, a plugin or a traceback that repeats one is not
-repeated. A process that lives long reads ever new ones: those that were not seen for longest are forgotten.
+Every credential that is read is remembered here, and removed from messages of servers and plugins and from tracebacks.
+A long-lived process reads ever new ones: those not seen for longest are forgotten.
 """
 
 from __future__ import annotations

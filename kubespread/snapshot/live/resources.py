@@ -104,8 +104,7 @@ def right_to_list(resource: Kind) -> str:
 
 
 def why_unread(resource: Kind, status: int) -> str:
-    """What an answer that depends on it has to say when the server refuses it with ``status``; empty when nothing is
-    missing.
+    """The gap in answers if the server refuses it with ``status``; empty if nothing is missing.
 
     A server that does not serve dynamic resource allocation, as before 1.34, has no claims either, and one that serves
     a version of a group may do so for other resources than pod groups.

@@ -85,8 +85,8 @@ class DynamicResourcesState(Counted):
         return default_normalize(raw, extent)
 
     def frees_a_claim(self, filtered: Mask) -> bool:
-        """Whether PostFilter deallocates a claim that nobody else uses, so that the pod may get other devices: one that
-        Filter found out of reach of some node, and it was asked about ``filtered`` ones only.
+        """Whether PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
+        Filter found out of reach of some of the ``filtered`` nodes, the only ones it looked at.
         """
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)

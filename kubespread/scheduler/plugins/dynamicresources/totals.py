@@ -1,4 +1,4 @@
-"""How many devices each node has of a resource that a DeviceClass backs, as scores count them.
+"""How many devices each node has for a resource backed by a DeviceClass, as scores count them.
 
 Unlike the allocator this looks at every slice, of any generation, complete or not.
 

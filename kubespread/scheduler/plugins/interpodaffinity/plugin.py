@@ -398,7 +398,7 @@ class Meeting:
         self._reached: dict[int, set[str]] = {}
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
-        """Whether a term of the candidate speaks of a pod.
+        """Whether a term of the candidate matches a pod.
 
         Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
         empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.

@@ -1,4 +1,4 @@
-"""What NodeResourcesFit makes of a placement, the nodes that pods of a group share: how much of them is taken.
+"""How NodeResourcesFit scores a placement, the nodes that a group's pods share: by how much of them is taken.
 
 It is always MostAllocated, with the resources and weights of the plugin's own strategy, over what all nodes of the
 placement have and hold together.
@@ -25,7 +25,7 @@ def allocation_of_domains(
     """0..100 for each value of ``column``, by its code.
 
     ``requested`` is what the group's pods ask for in each domain, by resource, counted as scores count it. A named
-    resource that they do not ask for has no say.
+    resource that they do not request does not count.
     """
     size, has_domain = len(column.values), column.present
     held = Holdings(cluster)
