@@ -1,6 +1,6 @@
-"""What an assistant may ask: the arguments of each tool, whose types are their JSON Schema.
+"""The arguments of each tool for assistants; their types define the JSON Schema.
 
-Nothing in them is a path: manifests are given as text, and the cluster is the one that was named on the command line.
+None of them is a path: manifests are passed as text, and the cluster is the one named on the command line.
 """
 
 from __future__ import annotations

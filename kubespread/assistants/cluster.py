@@ -9,8 +9,8 @@ from kubespread.snapshot.snapshot import Snapshot
 
 
 class Cluster:
-    """Reads the cluster when it is first asked for, and again once it is older than ``max_age`` seconds, if that is
-    not None. A read that fails is tried again by the next question.
+    """Reads the cluster on first use, and again once the last read is older than ``max_age`` seconds, unless that is
+    None. A failed read is retried by the next question.
     """
 
     def __init__(self, read: Callable[[], Snapshot], max_age: float | None) -> None:

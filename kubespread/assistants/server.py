@@ -1,7 +1,7 @@
 """The Model Context Protocol over standard input and output: tools are listed and called, nothing else.
 
-https://modelcontextprotocol.io/specification: what goes wrong with a question is a result that says so, which the
-assistant reads and mends; only a tool that does not exist is an error of the protocol.
+https://modelcontextprotocol.io/specification: an error in a question is returned as a result, which the
+assistant can read and correct; only an unknown tool is a protocol error.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ _ENVELOPE = ("apiVersion", "kind", "kubeVersion", "verdict", "answer", "unmet", 
 
 
 def envelope(report: type[Report]) -> dict[str, Any]:
-    """What is the same in all reports. The rest of a schema is tens of kilobytes, and a model reads it before it is
-    asked anything; docs/schema has it whole.
+    """The fields that all reports share. The rest of a schema is tens of kilobytes, which a model would read before any
+    question; docs/schema has the whole schemas.
     """
     described = report_schema(report)["properties"]
     schemas = {name: described[name] for name in _ENVELOPE if name in described}

@@ -46,12 +46,12 @@ class Answering:
         self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, is_yes: bool | None = None,
         look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
-        """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself; ``beside`` what has
-        notes in its place.
+        """Write ``answer``. ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have
+        the notes instead.
 
         The exit code is NO_CLUSTER where a source was read in part, where there are gaps and --strict was asked for,
         or where some verdict is unknown; NO where a requirement is not met. Else the verdicts decide, or ``is_yes``
-        for a command whose options say what a no is: then that is none, whatever the verdict.
+        for a command whose options define what a no is, regardless of the verdict.
         """
         if not self.speaking.quiet:
             beside = beside or parts

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
-    """The snapshot of the files that are named, else of the running cluster, with progress where a person waits.
+    """The snapshot of the named files, else of the running cluster, with progress if a person waits.
 
-    Its edits are parsed first, since they may be mistyped, and remembered in it. Objects that cannot be read are said;
-    the answer of the others ends with exit code 3.
+    Its edits are parsed first, since they may be mistyped, and remembered in it. Objects that cannot be read are
+    reported; an answer from the others ends with exit code 3.
     """
     edits = options.edits()
     return _opened(options, quiet=quiet).edited(*edits)

@@ -1,5 +1,5 @@
-"""The commands by name, each imported when it is first asked for: an answer takes one of them, and all of them take
-longer to import than the rest of what ``--version`` does.
+"""The commands by name, each imported when it is first asked for: an answer needs only one of them, and importing all
+would take longer than everything else ``--version`` does.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def checked_target(path: str | None) -> str | None:
 
 
 def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
-    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any; nothing where no file is named. The
+    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any; does nothing without a path. The
     file is replaced whole or not at all. Raises UsageError.
     """
     if path is None:

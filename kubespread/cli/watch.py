@@ -223,9 +223,10 @@ def _wakes(question: _Question, interval: float) -> Iterator[None]:
 
 
 def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
-    """Those that a command with these ``parameters`` reads, a directory for all in it; some may not be there.
+    """The files that a command with these ``parameters`` reads, a directory standing for its content; some may be
+    missing.
 
-    Raises UsageError and ManifestError for edits and steps that are none.
+    Raises UsageError and ManifestError for invalid edits and steps.
     """
     named = [text for name in READERS for text in texts_of(parameters.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))

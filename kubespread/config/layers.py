@@ -17,10 +17,10 @@ _USER_FILE = Path("kubespread") / "config.yaml"
 
 
 def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
-    """What is set for a command that is run in the working directory, key by key by whoever comes first; with
-    ``files`` false, or the variable for that, only what the environment sets.
+    """The settings of a command that is run in the working directory; for each key the first layer wins. With ``files``
+    false, or the variable for that, only the environment counts.
 
-    The cluster is one thing: a snapshot that the project names goes before the user's context too.
+    The cluster is one setting: a project's snapshot also wins over the user's context.
     Raises ManifestError with every fault of the file that is at fault, and UsageError.
     """
     decided: dict[str, Setting] = {}

@@ -1,8 +1,7 @@
-"""A stream of JSON text, value by value: only a window of it is in memory, however long the list it holds.
+"""A stream of JSON text, value by value: only a window of it is in memory, no matter how long a list is.
 
-msgspec decodes whole texts only, but when something follows a value it says at which byte; that is where the value
-ends, found at the speed of C. It says so in words, which another release may change: where they are not the known ones,
-Python's own decoder has the last word, which is slower.
+msgspec decodes only whole texts, but if something follows a value its error names the byte: the end of the value, found
+at the speed of C. Another release may word that error differently: then Python's own, slower decoder is used.
 """
 
 from __future__ import annotations

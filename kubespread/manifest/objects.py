@@ -87,7 +87,7 @@ class KubernetesObject:
     def has_items(self) -> bool:
         """Whether its field ``items`` is an array, of plain data one that is not empty.
 
-        Raises MalformedError where it is anything else but null, which Go writes for a list that was never filled.
+        Raises MalformedError for any other value except null, which Go writes for an empty list.
         """
         if self._data is None:
             text = bytes(_head(self.json, self.line).items)

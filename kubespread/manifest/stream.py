@@ -24,7 +24,7 @@ _JSON_START = (b"{", b"[")
 def read_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
     """Every object of a text, empty documents skipped. Raises MalformedError.
 
-    A List gives its items, and after them itself without them: an empty list says something too.
+    A List yields its items, and then itself without them: an empty list is information too.
     """
     return _in_its_format(chunks, _json_objects, _yaml_objects)
 

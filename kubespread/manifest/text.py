@@ -1,6 +1,6 @@
 """Text from a file, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk, always bounded.
 
-Texts that are no manifests are recognized once they could not be read.
+Common texts that are not manifests are recognized when reading fails.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def text_chunks(
 ) -> Iterator[bytes]:
     """What ``file`` holds as UTF-8, unzipped and without byte order mark, about a mebibyte at a time.
 
-    A chunk may end inside a character. ``cut`` removes what is not wanted of the plain bytes, before they are checked.
+    A chunk may end inside a character. ``cut`` removes unneeded parts of the plain bytes before they are checked.
     Raises OSError, and MalformedError for what is not text or larger than ``limit``.
     """
     chunks: Iterator[bytes] = iter(lambda: file.read(_CHUNK), b"")

@@ -173,8 +173,8 @@ class _Builder:
         return sequence
 
     def _key(self, event: Any, mapping: Data, merged: set[str]) -> Any:
-        """The key that ``event`` is, _MERGE for one that merges. kubectl lets the last of two equal keys win without a
-        word; which of the two the author means is not ours to guess.
+        """The key that ``event`` is, _MERGE for one that merges. kubectl silently lets the last of two equal keys
+        win; here it is an error, as the intended one cannot be known.
         """
         kind = type(event)
         if kind is not ScalarEvent and kind is not AliasEvent:

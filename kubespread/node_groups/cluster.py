@@ -1,9 +1,9 @@
-"""Node groups of a cluster that tells its autoscaler: Karpenter's NodePools and Cluster API's MachineDeployments.
+"""Node groups that are configured in the cluster: Karpenter's NodePools and Cluster API's MachineDeployments.
 
 Sizes and capacity of MachineDeployments are in annotations.
 
 Source of the rules: the clusterapi provider of cluster-autoscaler, and Cluster API's rules for labels that machines
-hand on to their nodes.
+pass on to their nodes.
 """
 
 from __future__ import annotations

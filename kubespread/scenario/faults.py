@@ -38,9 +38,9 @@ class Faults:
         return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
 
     def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
-        """Those of ``fields`` that ``data`` has and that hold what they are to; nulls count as absent.
+        """Those of ``fields`` that ``data`` has with values of the right type; nulls count as absent.
 
-        Names that are no fields, values of another type and what is missing are added to the faults.
+        Unknown names, values of another type and missing fields are added to the faults.
         """
         if not isinstance(data, Mapping):
             self.add(path, f"expected an object, found {describe(data)}")

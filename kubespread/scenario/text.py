@@ -1,4 +1,4 @@
-"""Steps as text: what a verb of `verbs` reads, and beside them ``stuck`` and ``ready`` with workloads.
+"""Steps as text: those that a verb of `verbs` reads, and also ``stuck`` and ``ready`` with workloads.
 
 ``--then STEP`` is the short form of a scenario: its steps are about a workload that need not be named.
 """

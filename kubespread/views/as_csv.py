@@ -1,5 +1,5 @@
-"""The sheet that is the answer, else the first, as comma-separated values that a spreadsheet shows and does not run: a
-row a line, an empty cell for nothing.
+"""The sheet that is the answer, else the first, as comma-separated values that a spreadsheet shows and does not run:
+one row per line, with empty cells for missing values.
 """
 
 from __future__ import annotations

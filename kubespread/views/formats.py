@@ -1,4 +1,4 @@
-"""Every output format there is: what -o calls it, and what writes it for which kind of report.
+"""All output formats: their names for -o, and what writes them for which kind of report.
 
 A writer is a module below views/ with ``write(answer, look) -> str``, where the answer is what the question returns:
 an ExplainReport, a sequence of SimulateReports, or another question's one report. It is imported when it writes.
@@ -72,8 +72,8 @@ def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
-    """What writes a report that has a view: the formats that all have, and ``outputs`` with their help. A format that
-    no view is written in has a module of its name in the ``package`` of the question.
+    """The writers of a report that has a view: the common formats, and ``outputs`` with their help. A format that is
+    not made from views has a module of its name in the ``package`` of the question.
     """
     return {
         name: Writer(form.engine, outputs.get(name, "")) if form.engine else Writer(name, outputs[name], package)

@@ -34,8 +34,8 @@ def shared(names: Sequence[str]) -> tuple[str, str]:
 
 
 def fitted(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most ``width`` columns each: without what all of them end with, and begin with, where they are
-    longer, since the rest is what tells them apart. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
+    """The names in at most ``width`` columns each: longer ones lose their common end, and their common beginning, since
+    only the rest distinguishes them. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
     """
     if all(width_of(name) <= width for name in names):
         return list(names)
@@ -56,8 +56,8 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
 
 
 def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
-    """What `fitted` leaves out of all ``names``, the numbers of copies apart: how they end, and where that does not
-    make them short enough how they begin too.
+    """What `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that is
+    not enough, their common beginning.
     """
     if all(width_of(name) <= width for name in names):
         return "", ""

@@ -107,8 +107,8 @@ def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:
 
 
 def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str], *, tells_old: bool) -> Iterator[Frame]:
-    """Each pass of what ``whose`` names, with the nodes where it changed something. ``now`` is how many pods are drawn
-    on each node before, and is kept up to date.
+    """Each pass of the rollout that ``whose`` names, with the nodes it changed. ``now`` holds the number of pods drawn
+    on each node so far, and is updated.
     """
     held = {**pods_at_start(rollout)}
     for row in rollout.passes:

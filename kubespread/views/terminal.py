@@ -54,8 +54,8 @@ def _lines(view: View, look: Look) -> Iterator[Line]:
 def table(
     columns: Sequence[Column[R]], rows: Sequence[R], look: Look, *, explains_names: bool = False
 ) -> Iterator[Line]:
-    """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in their order.
-    Where ``explains_names``, a line says what all names have been shortened by.
+    """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in order. With
+    ``explains_names`` a line says what was left out of all names.
     """
     shown = [column for column in columns if _is_shown(column, rows)]
     laid = {id(column): _whole(column, rows) for column in shown}

@@ -57,8 +57,8 @@ def split_line(line: str) -> list[str]:
 
 
 def behind_last_break(line: str, breaks: str) -> int:
-    """How many characters of the last word, without its quotes, stand before what bash takes for the word being typed:
-    it begins anew behind each ``=``, ``:`` and ``@`` that is no part of a quotation.
+    """How many characters of the last word, without its quotes, precede what bash considers the word being typed: bash
+    starts a new word after each unquoted ``=``, ``:`` and ``@``.
     """
     quote, is_escaped, typed, start = "", False, 0, 0
     for character in line:

@@ -16,10 +16,10 @@ _HEADINGS: Mapping[str, str] = {
 
 
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
-    """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it.
+    """``command`` as typer should see it: every parameter that is a group is replaced by the options in it.
 
-    A field of a group that is annotated with no option is none, and filled with what else is known under its name. A
-    parameter annotated ``Annotated[Group, {field: option}]`` has these options in the place of the group's own.
+    A field of a group without an option annotation is no option, and filled with any other value of its name. A
+    parameter annotated ``Annotated[Group, {field: option}]`` has these options instead of the group's own.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type[Any]] = {}

@@ -1,6 +1,6 @@
-"""Commands that know in which order their options were typed, and what is set for those that were not.
+"""Commands that know the order in which their options were typed, and take settings for those that were not.
 
-Typer hands out the values of each option together.
+Typer only passes on the values of each option together.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
 
 
 class OrderedCommand(HelpingCommand):
-    """Hands the names of its options to the command as ``typed_order``, each as often as it was typed, and shows them
-    under the headings of their panels, which typer's plain help leaves out.
+    """Passes the names of the typed options to the command as ``typed_order``, each as often as it was typed, and shows
+    options under the headings of their panels, which typer's plain help leaves out.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -53,8 +53,8 @@ class OrderedCommand(HelpingCommand):
 
 
 def _configure(context: Any, *, files: bool) -> Settings:
-    """Give a command's context, before it is parsed, the settings as defaults, those of ``files`` only where that is
-    so. Raises ManifestError and UsageError.
+    """Before parsing, give a command's context the settings as defaults, those of configuration files only with
+    ``files``. Raises ManifestError and UsageError.
     """
     configured = settings(os.environ, files=files)
     context.default_map = {

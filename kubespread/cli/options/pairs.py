@@ -54,8 +54,8 @@ READERS = (
 
 
 def refuse_empty(context: Any, values: Mapping[str, Any]) -> None:
-    """Raise UsageError where a text among the ``values`` that were typed is empty: a path would be the working
-    directory, and of a variable in a script that is not set nobody knows what it was to be.
+    """Raise UsageError if a text among the typed ``values`` is empty: an empty path would be the working directory, and
+    the intended value of an unset variable in a script is not known.
     """
     for parameter in context.command.params:
         if "" in texts_of(values.get(parameter.name)):
@@ -90,8 +90,8 @@ def refuse_pairs(context: Any) -> None:
 
 
 def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
-    """What is wrong with the parameters that were typed. ``names`` are those of all parameters as they are spelled,
-    ``output`` is the format that is asked for, if any.
+    """The faults of the typed parameters. ``names`` are those of all parameters as spelled, ``output`` is the requested
+    format, if any.
     """
     cls = question(command) if command in QUESTIONS else Question
     for one, other, why in (*_apart((*APART, *cls.apart), typed), *_ended(cls, typed)):

@@ -2,7 +2,7 @@
 reachable, and those of taints that reserve nodes for pods that request their extended resources.
 
 Source of the rules: the DefaultTolerationSeconds, ExtendedResourceToleration and RuntimeClass admission plugins of
-and k8s.io/kubernetes/pkg/util/tolerations.
+Kubernetes and k8s.io/kubernetes/pkg/util/tolerations.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from kubespread.views.view import View, tables_of, with_nodes
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
-    """``answer`` drawn on the cluster of ``drawn``, which only an answer about no cluster does without. The page holds
+    """``answer`` drawn on the cluster of ``drawn``, which is None only for an answer without a cluster. The page holds
     the answer's JSON, as ``-o json`` has it.
     """
     account = with_nodes(view_of(answer, drawn))

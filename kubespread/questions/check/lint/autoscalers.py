@@ -50,7 +50,7 @@ def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator
 
 
 def bounded(replicas: int, autoscalers: Iterable[Autoscaler]) -> tuple[int, str]:
-    """The number of replicas that autoscalers leave at ``replicas``, or bring them to, and what says so, if anything.
+    """The number of replicas that autoscalers bring ``replicas`` to, or leave it at, and which object decides, if any.
 
     At 0 a HorizontalPodAutoscaler does nothing.
     """

@@ -29,10 +29,10 @@ class Baseline(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings with their fingerprints: of the code, the workload and the field, of several alike numbered.
+    """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
 
-    The name of the file and the numbers in the message are left out, so a file may be renamed and a cluster may grow.
-    What has no workload is known by its file.
+    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
+    without a workload use their file instead.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:

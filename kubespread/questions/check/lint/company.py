@@ -11,8 +11,8 @@ from kubespread.questions.check.lint.subject import Subject
 
 
 class Company:
-    """Workloads beside one another. Pods by themselves are left out: several are made on purpose alike. So is what
-    another workload controls: the pods of a Deployment's ReplicaSet are the Deployment's.
+    """Workloads beside one another. Bare pods are left out, as they are often alike on purpose. So are workloads that
+    another one controls: the pods of a Deployment's ReplicaSet are the Deployment's.
     """
 
     def __init__(self, subjects: Iterable[Subject]) -> None:

@@ -1,7 +1,7 @@
-"""Every rule there is, by code.
+"""All rules by code.
 
-KS0xx: what keeps a manifest from being read or taken. KS1xx: the constraint itself. KS2xx: the constraint against the
-cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workloads, and defaults.
+KS0xx: what keeps a manifest from being read or accepted. KS1xx: the constraint itself. KS2xx: the constraint against
+the cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workloads, and defaults.
 """
 
 from __future__ import annotations

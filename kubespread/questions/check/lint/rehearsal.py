@@ -36,11 +36,12 @@ _OLD, _NEW = "old", "new"
 
 
 def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
-    """The rollout to a template that differs in nothing that scheduling reads, as with ``kubectl rollout restart``.
+    """The rollout to a template that does not differ in anything that scheduling reads, as with ``kubectl rollout
+    restart``.
 
     ``cluster`` holds none of the Deployment's pods: the first replicas are placed there before the rollout begins.
-    ``pod`` is the next one of it, admitted. The pods of others stay where they are: nothing is preempted. Quotas count
-    what ``cluster`` has them count.
+    ``pod`` is its next pod, admitted. Other pods stay where they are: nothing is preempted. Quotas count what they
+    count in ``cluster``.
     """
     # Only its own ReplicaSets are read, and it makes them itself.
     by_type = {cls: objects for cls, objects in cluster.objects.by_type.items() if cls not in WORKLOADS}

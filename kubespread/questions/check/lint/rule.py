@@ -1,4 +1,4 @@
-"""What a rule is: a code for good, a name, a severity, and a function that looks for one thing.
+"""The interface of rules: a permanent code, a name, a severity, and a function that looks for one thing.
 
 The documentation of a rule is the docstring of the module that its function stands in: what it finds, why it matters,
 an example and the remedy.

@@ -16,7 +16,7 @@ from kubespread.questions.check.report import Remedy, Severity
 def with_remedies_together(findings: Sequence[RuleFinding], trial: Trial | None) -> Sequence[RuleFinding]:
     """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
 
-    Where no remedy alone gets more replicas placed, those that it takes to do so are errors: each of them keeps
+    If no remedy alone gets more replicas placed, those that are needed together become errors: each of them keeps
     replicas from running.
     """
     # Findings that several constraints share have one remedy.

@@ -124,8 +124,8 @@ class _Stored:
 
 
 class Trial:
-    """One subject on the cluster without the pods of it that are there already: all its replicas are created afresh, as
-    quotas allow, and placed. A changed pod goes through the API server of the release once more.
+    """One subject on the cluster without its existing pods: all its replicas are created again, as quotas allow, and
+    placed. A changed pod goes through the API server of the release again.
     """
 
     def __init__(self, subject: Subject, cluster: Cluster, plugins: Framework) -> None:
