@@ -197,7 +197,7 @@ class _Audited:
         constraints, following, findings = list[Spread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
-            constraints, following = self._asked(template, plugins)
+            constraints, following = self._judged(template, plugins)
             afresh = Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
             findings += self._exceeded(constraints, afresh)
             findings += self._uncounted(constraints)
@@ -239,7 +239,7 @@ class _Audited:
                 remaining = len(codes) - int(np.count_nonzero(present == most))
                 yield key, WorstLoss(column.values[most], remaining)
 
-    def _asked(self, template: Pod, plugins: Framework) -> tuple[list[Spread], NextPod]:
+    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[Spread], NextPod]:
         """What its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()

@@ -102,7 +102,7 @@ class Outlook:
         messages = [
             *map(self._message, waiting),
             *refused,
-            *_told_by(self._world.workloads.deployments.get(group.name)),
+            *_stall_of(self._world.workloads.deployments.get(group.name)),
         ]
         is_done = len(end) == len(new) == replicas and all(map(is_ready, new))
         return RolloutUnderWay(
@@ -124,7 +124,7 @@ class Outlook:
         return "advancing" if is_done else "waiting"
 
 
-def _told_by(deployment: Deployment | None) -> Iterator[str]:
+def _stall_of(deployment: Deployment | None) -> Iterator[str]:
     """The Deployment's own condition about a stalled rollout."""
     for condition in deployment.status.conditions if deployment is not None else ():
         if (condition.type, condition.status) == ("Progressing", "False"):

@@ -267,7 +267,7 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         yield _in_numbers(self)
-        yield from _found(self)
+        yield from _finding_sentences(self)
         for row in self.workloads:
             if under_way := row.under_way:
                 yield f"{row.called}: {under_way}"
@@ -288,7 +288,7 @@ def _in_numbers(report: AuditReport) -> str:
     return f"{workloads}: {levels}, {report.count('ok'):,} fine" if levels else f"{workloads}, nothing found"
 
 
-def _found(report: AuditReport) -> Iterator[str]:
+def _finding_sentences(report: AuditReport) -> Iterator[str]:
     """Findings, the worst first; workloads with the same sentence are grouped."""
     by_sentence: dict[str, list[str]] = {}
     findings = [(row, finding) for row in report.workloads for finding in row.findings]

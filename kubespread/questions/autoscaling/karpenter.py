@@ -49,7 +49,7 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PodKind:
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
     group: PodGroup
@@ -75,9 +75,9 @@ class _Round:
 
     def place(self, pending: Sequence[PodGroup]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
-        waiting = _in_order([(_asked(group), pod) for group in pending for pod in group.waiting])
+        waiting = _in_order([(_kind_of(group), pod) for group in pending for pod in group.waiting])
         while waiting:
-            unplaced, stuck = list[tuple[_Asked, Waiting]](), set[int]()
+            unplaced, stuck = list[tuple[_PodKind, Waiting]](), set[int]()
             for kind, pod in waiting:
                 if id(kind) not in stuck and self._place(kind):
                     self.placed += 1
@@ -90,7 +90,7 @@ class _Round:
                 return
             waiting = unplaced
 
-    def _place(self, kind: _Asked) -> bool:
+    def _place(self, kind: _PodKind) -> bool:
         for stage in kind.stages:
             spread = spreads(self._growing.cluster, stage.strict, self._templates)
             node = self._among_nodes(kind, stage.pod, spread)
@@ -103,7 +103,7 @@ class _Round:
                 return True
         return False
 
-    def _among_nodes(self, kind: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _among_nodes(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
         """The first existing node by name, else the planned one with the fewest pods."""
         fitting = self._growing.fitting(pod, kind.plugins)
         for constraint in spread:
@@ -112,7 +112,7 @@ class _Round:
         names = self._growing.cluster.nodes.names
         return min(positions, key=lambda node: (node >= self._there, self._pods_on[node], names[node]), default=None)
 
-    def _new_node(self, kind: _Asked, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _new_node(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
         """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
         tried: dict[str, list[tuple[tuple[int, ...], ZoneGroup]]] = {}
         for group, template in zip(self._groups, self._templates, strict=True):
@@ -134,7 +134,7 @@ class _Round:
         in_pool = sum(member.size + self.launched[member.name] for member in pool)
         return (room is None or room > self.launched[group.name]) and (limit is None or in_pool < limit)
 
-    def _takes(self, group: ZoneGroup, kind: _Asked, pod: Pod) -> bool:
+    def _takes(self, group: ZoneGroup, kind: _PodKind, pod: Pod) -> bool:
         trial = group.trial()
         if untolerated(trial.spec.taints, pod.spec.tolerations, _PREFERRED_AWAY):
             return False
@@ -142,7 +142,7 @@ class _Round:
         node = growing.add(trial)
         return bool(growing.fitting(pod, kind.plugins)[node])
 
-    def _reason(self, kind: _Asked) -> str:
+    def _reason(self, kind: _PodKind) -> str:
         """Why no pool can help a pod, once all its preferences are dropped."""
         spread = spreads(self._growing.cluster, kind.stages[-1].strict, self._templates)
         for constraint in spread:
@@ -154,7 +154,7 @@ class _Round:
         return f"{', '.join(full)} may have no more nodes" if full else "no node that a pool makes has room for the pod"
 
 
-def _asked(group: PodGroup) -> _Asked:
+def _kind_of(group: PodGroup) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = group.plugins
     without = replace(
@@ -163,13 +163,13 @@ def _asked(group: PodGroup) -> _Asked:
         pre_filters=[pre_filter for pre_filter in plugins.pre_filters if pre_filter.name != PodTopologySpread.name],
         scores=(),
     )
-    return _Asked(group, without, tuple(stages(group.pod)))
+    return _PodKind(group, without, tuple(stages(group.pod)))
 
 
-def _in_order(waiting: Sequence[tuple[_Asked, Waiting]]) -> list[tuple[_Asked, Waiting]]:
+def _in_order(waiting: Sequence[tuple[_PodKind, Waiting]]) -> list[tuple[_PodKind, Waiting]]:
     """By cpu, then memory, the most first; then the oldest, then by name."""
 
-    def key(entry: tuple[_Asked, Waiting]) -> tuple[int, int, str, str, str]:
+    def key(entry: tuple[_PodKind, Waiting]) -> tuple[int, int, str, str, str]:
         requests, meta = requested(entry[0].group.pod)[0], entry[1].pod.metadata
         return (
             -requests.get("cpu", 0),

@@ -92,10 +92,10 @@ class Search:
         best = max(successes, key=lambda counts: (-sum(counts), counts), default=None)
         for tried, counts in enumerate(self._ascending(sum(self._most) if best is None else sum(best) - 1)):
             if counts not in self._known and (len(self._known) >= self._budget or tried >= _MAX_TRIED):
-                return None if best is None else self._told(self._reduced(best), proven=False)
+                return None if best is None else self._least_nodes(self._reduced(best), proven=False)
             if not self.play(counts).waiting:
-                return self._told(counts, proven=True)
-        return None if best is None else self._told(best, proven=True)
+                return self._least_nodes(counts, proven=True)
+        return None if best is None else self._least_nodes(best, proven=True)
 
     def play(self, counts: Counts) -> Played:
         """Play with these nodes of each group, all added at once."""
@@ -161,7 +161,7 @@ class Search:
                 counts = fewer
         return counts
 
-    def _told(self, counts: Counts, *, proven: bool) -> LeastNodes:
+    def _least_nodes(self, counts: Counts, *, proven: bool) -> LeastNodes:
         return LeastNodes(groups=self.play(counts).added, total=sum(counts), proven=proven)
 
 

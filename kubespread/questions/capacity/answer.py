@@ -119,7 +119,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     keys = label_keys(nodes)
     if unknown := [key for key in labels if key not in keys]:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
-    report = _counted(_Asked(
+    report = _counted(_Subject(
         cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
         claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
         is_limited=pod is not None,
@@ -233,7 +233,7 @@ def _meant(name: str, resources: set[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Subject:
     """A pod whose copies are counted, and the cluster."""
 
     cluster: Cluster
@@ -288,7 +288,7 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
     )
 
 
-def _counted(subject: _Asked) -> CapacityReport:
+def _counted(subject: _Subject) -> CapacityReport:
     """The report, without its cluster."""
     cluster, profile = subject.cluster, subject.profile
     plugins = framework(profile)

@@ -109,19 +109,19 @@ def answer(question: Compare) -> CompareReport:
         report = explained(resolved).about(cluster_reference(side.snapshot))
         if not is_scored:
             not_modelled = (*report.not_modelled, _NOT_PLACED)
-            return Answered(_asked(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
+            return Answered(_asked_of(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
         (simulated,) = simulate(
             side.snapshot, [*pods], question.replicas, side.scheduler,
             from_scratch=question.from_scratch, deals=1, set=side.set,
             preemption=None if question.preemption else False, name=question.named, namespace=question.namespace,
             recursive=question.recursive, template_path=question.template_path,
         )  # fmt: skip
-        return Answered(_asked(side), report, simulated)
+        return Answered(_asked_of(side), report, simulated)
 
     return compared(answered(before, pods), answered(after, others), preemption=question.preemption)
 
 
-def _asked(side: Side) -> Asked:
+def _asked_of(side: Side) -> Asked:
     config = side.scheduler.config
     return Asked(
         manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,

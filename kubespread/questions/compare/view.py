@@ -69,7 +69,7 @@ def _why_not(side: NodeSide | None) -> str:
     return "; ".join([*violated, *others] or side.verdict.reasons)
 
 
-def _said_of(node: NodeDifference, *, numbers: bool) -> str:
+def _difference(node: NodeDifference, *, numbers: bool) -> str:
     """How the node differs, besides its `NodeChange`; with ``numbers`` in its own figures, else in words that nodes
     share.
     """
@@ -235,7 +235,7 @@ def view(report: CompareReport) -> View:
     return View(
         title=f"{both(before.subject, after.subject)} in {after.pod.namespace}, before → after",
         provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part),
-        answer=[*report.answer, *_asked_otherwise(report)],
+        answer=[*report.answer, *_question_differences(report)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             _figures(report),
@@ -294,7 +294,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
         for name in dict.fromkeys([*differ, *held])
     }
     verdicts = {
-        name: f"{difference.change}: {_said_of(difference, numbers=True)}" for name, difference in differ.items()
+        name: f"{difference.change}: {_difference(difference, numbers=True)}" for name, difference in differ.items()
     }
     colors = "green fits now or is new, red no longer fits or is gone, yellow differs otherwise"
     return NodeFacts(("Change", "Score", "How", "Replicas"), rows, verdicts, colors)
@@ -302,7 +302,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
 
 def _judged(node: NodeDifference) -> tuple[str, str, str]:
     totals = [_total(side) for side in (node.before, node.after)]
-    return str(node.change), "" if totals[0] == totals[1] else " → ".join(totals), _said_of(node, numbers=True)
+    return str(node.change), "" if totals[0] == totals[1] else " → ".join(totals), _difference(node, numbers=True)
 
 
 def _total(side: NodeSide | None) -> str:
@@ -408,12 +408,12 @@ class _Rows:
 def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
     """Verdicts before scores; with ``in_full`` each node by itself, with its own figures."""
     if in_full:
-        singles = [_Row(node.change, [node], _said_of(node, numbers=True)) for node in nodes]
+        singles = [_Row(node.change, [node], _difference(node, numbers=True)) for node in nodes]
         return _Rows(sorted(singles, key=lambda row: _ORDER.index(row.change)), ())
     groups: dict[tuple[NodeChange, str], list[NodeDifference]] = {}
     for node in nodes:
-        groups.setdefault((node.change, _said_of(node, numbers=False)), []).append(node)
-    rows = [_Row(change, alike, _said_of_all(alike) or text) for (change, text), alike in groups.items()]
+        groups.setdefault((node.change, _difference(node, numbers=False)), []).append(node)
+    rows = [_Row(change, alike, _shared_difference(alike) or text) for (change, text), alike in groups.items()]
     rows.sort(key=lambda row: (_ORDER.index(row.change), -len(row.nodes), row.nodes[0].name))
     verdicts = [row for row in rows if row.change is not NodeChange.SCORE]
     scores = [row for row in rows if row.change is NodeChange.SCORE]
@@ -423,10 +423,10 @@ def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
     )
 
 
-def _said_of_all(nodes: Sequence[NodeDifference]) -> str | None:
+def _shared_difference(nodes: Sequence[NodeDifference]) -> str | None:
     """In figures, where all nodes share them."""
-    text = _said_of(nodes[0], numbers=True)
-    return text if all(_said_of(node, numbers=True) == text for node in nodes[1:]) else None
+    text = _difference(nodes[0], numbers=True)
+    return text if all(_difference(node, numbers=True) == text for node in nodes[1:]) else None
 
 
 def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
@@ -442,11 +442,11 @@ def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Li
     ]
     headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
-    for setting in _asked_otherwise(report):
+    for setting in _question_differences(report):
         yield from flowed([[cell(setting)]], look)
 
 
-def _asked_otherwise(report: CompareReport) -> Iterator[str]:
+def _question_differences(report: CompareReport) -> Iterator[str]:
     """``snapshot monday.json → tuesday.json``, ``after: cordon node-7``: what the two sides do not have in common."""
     before, after = report.before, report.after
     pairs = zip(_provenance(before), _provenance(after), strict=True)

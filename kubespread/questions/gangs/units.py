@@ -199,7 +199,7 @@ def gang_report(
     The caller fills in the name of the stuck member.
     """
     last = stuck.attempt if stuck is not None else placed[-1] if placed else None
-    requested = _asked(gang, entries)
+    requested = _requested_gangs(gang, entries)
     return GangReport(
         pod_group=gang.pod_group,
         size=gang.size,
@@ -219,7 +219,7 @@ def gang_report(
     )
 
 
-def _asked(gang: Gang, entries: Sequence[Entry]) -> int | None:
+def _requested_gangs(gang: Gang, entries: Sequence[Entry]) -> int | None:
     """How many gangs; replicas that run are part of the first, or all of it."""
     count = entries[0].count
     if gang.pod_group is not None or count is None:
@@ -238,7 +238,7 @@ def _members(gang: Gang, entries: Sequence[Entry], stuck: Tried | None) -> int:
         return sum(entry.count or 0 for entry in stuck.members)
     if gang.pod_group is not None:
         return sum(entry.count or 0 for entry in entries)
-    return gang.needed if _asked(gang, entries) == 1 else gang.size
+    return gang.needed if _requested_gangs(gang, entries) == 1 else gang.size
 
 
 def _blocked(stuck: Tried, place: int) -> BlockedMember | None:

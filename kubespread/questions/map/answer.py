@@ -53,7 +53,7 @@ _RACK = "rack"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Drawn:
     """The cluster to draw, and the pods to mark."""
 
     snapshot: Snapshot
@@ -127,7 +127,7 @@ def _resolved(question: Map, scene: Scene) -> Resolved:
     return resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
 
 
-def _whole(question: Map, scene: Scene) -> _Asked:
+def _whole(question: Map, scene: Scene) -> _Drawn:
     """The cluster by itself."""
     now = scene.now
     cluster, marked = Cluster.of(now.nodes, as_counted(now.pods, scene.release), now.objects), Marked()
@@ -137,14 +137,14 @@ def _whole(question: Map, scene: Scene) -> _Asked:
             marked = selected(cluster, namespace, parse_selector(text))
         except SelectorError as error:
             raise UsageError(f"selector {text!r}: {error}") from error
-    return _Asked(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
+    return _Drawn(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
 
 
-def _of(resolved: Resolved) -> _Asked:
+def _of(resolved: Resolved) -> _Drawn:
     candidate, cluster = resolved.candidates[0], _cluster_with(resolved)
     marked = Marked.of(cluster, candidate.pod, framework(resolved.profiles[0]), _own(resolved, cluster))
     gaps = (*resolved.lacking, *candidate.gaps)
-    return _Asked(resolved.snapshot, cluster, marked, candidate, gaps, candidate.notes)
+    return _Drawn(resolved.snapshot, cluster, marked, candidate, gaps, candidate.notes)
 
 
 def _cluster_with(resolved: Resolved) -> Cluster:

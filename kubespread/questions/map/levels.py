@@ -98,7 +98,7 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
         by_path = {domain.path: domain for domain in report.domains}
         domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
         load = fullest(report.load if domain is None else domain.load)
-        return Title(name, [counted] if load is None else [*_said_of_load(nodes, _percent(load)), _percent(load)])
+        return Title(name, [counted] if load is None else [*_load_facts(nodes, _percent(load)), _percent(load)])
     constraint = _constraint(report, levels)
     matching = None if constraint is None else _matching(constraint, value)
     if constraint is None or matching is None:
@@ -111,7 +111,7 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
     return Title(name, [difference(constraint, matching, skew), against(constraint, skew)], is_exceeded)
 
 
-def _said_of_load(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
+def _load_facts(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
     """``4 nodes · cpu 17% · 2 cordoned or not ready``, and shorter."""
     text = f"{count_of(len(nodes), 'node')} · {percent}"
     if closed := sum(is_closed(node.closed) for node in nodes):

@@ -289,7 +289,7 @@ class CountingDomains:
         running = (kinds[number].pod for number in world.cluster.running.nodes_of_kind)
         self._pods = _by_hard_key((*running, *(waiting.template for waiting in world.waiting)))
         self._keys = [key for key in dict.fromkeys((ZONE, *self._pods)) if key == ZONE or _has_shared(world, key)]
-        self._counts = cache(self._asked)
+        self._counts = cache(self._is_counted)
 
     def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
         """Domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the last
@@ -309,7 +309,7 @@ class CountingDomains:
                     if key == ZONE or self._counts(key, column.values[code]):
                         yield f"{short_key(key)} {column.values[code]}"
 
-    def _asked(self, key: str, value: str) -> bool:
+    def _is_counted(self, key: str, value: str) -> bool:
         """Whether some hard constraint counts the domain: it does not count nodes where its pod may not run."""
         world = self._world
         return any(
@@ -362,7 +362,7 @@ class Asks:
             requests.append(requested)
         # Nodes may have more of other resources than they report, and profiles may ignore those.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]
-        self._asked: Mapping[str, Counts] = {
+        self._requests: Mapping[str, Counts] = {
             resource: np.array([wrapped(request[resource]) for request in requests], dtype=np.int64)
             for resource in resources
         }
@@ -375,19 +375,19 @@ class Asks:
         chosen = slice(first, None if count is None else first + count)
         room = free(self._cluster, resource)
         remaining: Counts = room.sum() - np.cumsum(room[self._positions[chosen]])
-        return np.cumsum(self._asked[resource][chosen]), remaining
+        return np.cumsum(self._requests[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
         """How many nodes, from ``first`` on, request no more than ``share`` of what the others have free."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
-        for resource in self._asked:
+        for resource in self._requests:
             demand, remaining = self._of(resource, first)
             fits &= demand <= share * remaining
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
         """The resource of which ``count`` nodes together request too much; empty where there is none."""
-        for resource in self._asked:
+        for resource in self._requests:
             demand, free_then = self._of(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)
             if needed > remaining:
@@ -404,10 +404,10 @@ def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str,
     for pod in placed:
         if any(constraint.when_unsatisfiable == DO_NOT_SCHEDULE for constraint in pod.spec.topology_spread_constraints):
             pods[workload_of(world, pod)] = pod
-    return tuple(_said(world, before, sorted(pods.items(), key=lambda item: in_order(item[0]))))
+    return tuple(_violations(world, before, sorted(pods.items(), key=lambda item: in_order(item[0]))))
 
 
-def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
+def _violations(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
     scheduler_of = world.surroundings.scheduler_of
     for workload, pod in pods:
         for position, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):

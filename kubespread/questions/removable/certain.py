@@ -152,10 +152,10 @@ class Certain:
         key = owner, alike
         if key not in self._room:
             # The node of the next identical pod is counted here, though that pod may not go to it.
-            self._room[key] = self._asked(node, pod, mover) - 1
+            self._room[key] = self._fitting_nodes(node, pod, mover) - 1
         return self._room[key]
 
-    def _asked(self, node: int, pod: Pod, mover: _Mover) -> int:
+    def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
         """How many nodes fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
         cluster = self._without(node).after(Change(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)

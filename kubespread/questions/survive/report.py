@@ -147,7 +147,7 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
         if not bad:
             return None
         loss = min(bad, key=badness)
-        return _said([loss], trouble or loss.trouble[0])
+        return _trouble_sentence([loss], trouble or loss.trouble[0])
 
 
 def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
@@ -185,7 +185,7 @@ def _of_key(losses: Sequence[DomainLoss]) -> Iterator[tuple[_Rank, str]]:
         for trouble in loss.trouble:
             before, after = _pods(loss, trouble)
             groups.setdefault((trouble, before > 0, after > 0, loss.already_lost), []).append(loss)
-    ranked = sorted((_rank(alike, key[0]), _said(alike, key[0])) for key, alike in groups.items())
+    ranked = sorted((_rank(alike, key[0]), _trouble_sentence(alike, key[0])) for key, alike in groups.items())
     if not groups and standing:
         ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
     elif standing:
@@ -221,7 +221,7 @@ def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
     return not short.is_short_after_removal, remaining / short.wanted, -short.wanted
 
 
-def _said(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
+def _trouble_sentence(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
     """What losing any of some domains does, for one trouble that all of them have in the same end states."""
     is_gone = losses[0].already_lost
     whom = f"{'deleting the nodes of' if is_gone else 'losing'} {_listed(losses, 'or')}"

@@ -47,7 +47,7 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
 
 def _missing(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
     """The missing labels; empty where none is, or where labels alone do not help."""
-    required = _asked(stuck.pod, node)
+    required = _node_requirements(stuck.pod, node)
     if required is None:
         return ()
     edits: list[LabelEdit] = []
@@ -68,7 +68,7 @@ def _missing(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
     return () if any(map(_is_fact, edits)) else tuple(edits)
 
 
-def _asked(pod: Pod, node: Node) -> Sequence[Requirement] | None:
+def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
     """The required node labels, of alternative terms the ones closest to the node's. None: no labels help."""
     own = [Requirement(key, "In", (value,)) for key, value in pod.spec.node_selector.items()]
     required = required_node_selector(pod)
