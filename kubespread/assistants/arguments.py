@@ -73,7 +73,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     feature_gates: _FeatureGates = None
     limit: Annotated[
         int,
-        Meta(ge=1, description="At most so many items of each list, the first ones; 'leftOut' counts the others."),
+        Meta(ge=1, description="At most this many items of each list, the first ones; 'leftOut' counts the others."),
     ] = 50
 
 

@@ -61,7 +61,7 @@ class EvictPod(Edit, frozen=True):
         fields={
             "pod": Field(Holds.TEXT, "its name", is_required=True), "namespace": Field(Holds.TEXT, "its namespace")
         },
-        metavar="[NS/]POD", option="Evict a pod, as far as its disruption budget allows.",
+        metavar="[NS/]POD", option="Evict a pod if its disruption budget allows.",
     )  # fmt: skip
     name: str
     namespace: str | None = None
