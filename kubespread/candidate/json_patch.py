@@ -83,7 +83,7 @@ def _edit(
     parent, name = operation.path[:-1], operation.path[-1]
     place = _place(field_lines, item, operation.path)
     if isinstance(name, int):
-        # One more item of an existing list: where its last item ends cannot be told.
+        # One more item of an existing list: the end of its last item is not known.
         return None
     has_key = place is not None and (match := _KEY.match(lines[place])) is not None and match["key"] == name
     if has_key and place is not None:

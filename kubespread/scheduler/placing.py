@@ -288,7 +288,7 @@ class Placing:
     def follow(self, cluster: Cluster, moves: Moves) -> None:
         """Go on with ``cluster``, which holds the copies placed here; ``moves`` are the other changes of its pods.
 
-        Nodes are unchanged. What nodes hold must be followed by whoever shares the answers.
+        Nodes are unchanged. What nodes hold must be followed by all who share the answers.
         """
         self._prepared = copy(self._prepared)
         self._prepared.cluster = cluster

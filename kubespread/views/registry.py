@@ -14,7 +14,7 @@ from kubespread.views.view import View
 
 
 def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
-    """What an answer says; with a map also what steps do to its nodes. A report without a view is told by its plain
+    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as plain
     data.
     """
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]

@@ -238,8 +238,8 @@ class StorageIndex:
                 yield from self._of_claim(claim, translates=translates)
 
     def names_driver(self, pod: Pod) -> bool:
-        """Whether some volume of the pod has a driver's name: of a claim without a volume its class's provisioner,
-        whoever that is.
+        """Whether some volume of the pod names a driver: for a claim without a volume any provisioner of its class
+        counts.
         """
         if next(self.attached(pod), None) is not None:
             return True

@@ -38,8 +38,8 @@ def without_nodes(
 ) -> Mapping[str, Possible]:
     """The values of topology key ``key`` that are not ``present``, each as the most suitable group would make it.
 
-    Left out are groups that have all the nodes that they may, and those that the pod's node selector or affinity does
-    not allow, as far as the group says what labels its nodes get.
+    Groups that cannot grow are left out, and so are those that the pod's node selector or affinity does not allow, by
+    the labels that the group states for its nodes.
     """
     possible: dict[str, Possible] = {}
     for group, labels, taints in _groups(key, pod, objects, nodes):

@@ -118,7 +118,7 @@ class _Stalled:
 
 @dataclass(frozen=True, slots=True)
 class _Drains:
-    """Drains of the nodes with replicas under a budget that allows so many evictions at once."""
+    """Drains of the nodes with replicas under a budget that allows this many evictions at once."""
 
     trial: Trial
     replicas: int
