@@ -108,7 +108,7 @@ def test_replicas_preempt_as_they_do_in_a_world(case: tuple[Snapshot, Data, int]
     if True in are_own and not all(are_own[: len(are_own) - are_own[::-1].index(True)]):
         # Its pods come one after another, and between them successors of those that they pushed away.
         assert manifest["kind"] == "StatefulSet"
-        assert manifest["spec"]["podManagementPolicy"] == "OrderedReady"
+        assert manifest["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady"
         return
     for_it = [each for each in step.happened.gone if (each.made_room_for or "").startswith("default/new-")]
     assert [(each.pod, each.broken_budgets) for each in for_it] == [
