@@ -5,7 +5,7 @@ Notes name what else decides their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -107,28 +107,32 @@ class Growth:
 
 def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
     """Gaps in knowing which pods belong to workloads: those of a Deployment are known only by its ReplicaSets."""
-    deployments = (candidate.object for candidate in candidates if isinstance(candidate.object, Deployment))
-    if any(_has_unknown(deployment, snapshot) for deployment in deployments):
+    deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
+    if not deployments or snapshot.objects.knows(ReplicaSet):
+        return
+    labels = _labels_under_replica_sets(snapshot)
+    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
         yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
 
-def _has_unknown(deployment: Deployment, snapshot: Snapshot) -> bool:
-    """Whether ReplicaSets control pods that the Deployment's selector matches."""
-    namespace, selector = deployment.metadata.namespace, deployment.spec.selector
-    if selector is None:
+def _labels_under_replica_sets(snapshot: Snapshot) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
+    """Per namespace the labels of pods that ReplicaSets control, those that pods share once."""
+    labels: dict[str, dict[int, Mapping[str, str]]] = {}
+    for pod in snapshot.pods:
+        if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":
+            labels.setdefault(pod.metadata.namespace, {})[id(pod.metadata.labels)] = pod.metadata.labels
+    return labels
+
+
+def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]) -> bool:
+    """Whether the Deployment's selector matches any of ``labels``."""
+    if deployment.spec.selector is None:
         return False
-    controlled = (
-        pod
-        for pod in snapshot.pods
-        if pod.metadata.namespace == namespace
-        and (owner := controller_of(pod)) is not None
-        and owner.kind == "ReplicaSet"
-    )
     try:
-        matches = from_label_selector(selector).matches
+        matches = from_label_selector(deployment.spec.selector).matches
     except SelectorError:
         return False
-    return any(matches(pod.metadata.labels) for pod in controlled)
+    return any(map(matches, labels.values()))
 
 
 def growths(

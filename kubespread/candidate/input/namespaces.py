@@ -37,8 +37,12 @@ def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 
 def _not_found(snapshot: Snapshot, namespace: str) -> str:
     """In the API server's words; empty if the namespace exists, or if namespaces were not listed."""
+    objects = snapshot.objects
+    if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
+        return ""
+    # Few are asked about that are no objects; then all that the cluster has is looked through.
     namespaces = _namespace_names(snapshot)
-    if namespace in namespaces or not snapshot.objects.knows(Namespace):
+    if namespace in namespaces:
         return ""
     return f"namespaces {quote(namespace)} not found{alternatives(namespace, namespaces)}"
 
