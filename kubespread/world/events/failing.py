@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.outage import (
@@ -124,9 +125,10 @@ def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]
 
     Other waiting pods gain no room from this, so they are tried again only at the end.
     """
-    waiting: dict[WorkloadName | None, list[PodKey]] = {}
+    turns = count()
+    waiting: dict[WorkloadName | None, dict[PodKey, int]] = {}
     for waiting_pod in world.waiting:
-        waiting.setdefault(world.book.owner_of(waiting_pod.pod), []).append(key_of(waiting_pod.pod))
+        waiting.setdefault(world.book.owner_of(waiting_pod.pod), {})[key_of(waiting_pod.pod)] = next(turns)
     for keys in due:
         # Meanwhile a controller may have deleted some, and made others of the same names.
         pods = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
@@ -140,10 +142,10 @@ def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]
             for pod in world.happenings.created[seen:]:
                 owner = world.book.owner_of(pod)
                 owners.add(owner)
-                waiting.setdefault(owner, []).append(key_of(pod))
+                waiting.setdefault(owner, {})[key_of(pod)] = next(turns)
             seen = len(world.happenings.created)
-            own = [key for owner in owners for key in waiting.get(owner, ()) if key in world.queue.waiting]
-            has_acted = has_acted or schedule(world, own) or world.reconcile(ABOVE)
+            turn_of = {key: turn for owner in owners for key, turn in waiting.get(owner, {}).items()}
+            has_acted = has_acted or schedule(world, sorted(turn_of, key=turn_of.__getitem__)) or world.reconcile(ABOVE)
 
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from kubespread.kube.api.core import Pod
@@ -16,8 +15,8 @@ from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Waiting
 
 
-def schedule(world: Store, only: Collection[PodKey] | None = None) -> bool:
-    """Place waiting pods (all, or only some) until none finds a node any more; whether any did."""
+def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
+    """Place waiting pods (all, or only some, given as they came) until none finds a node; whether any did."""
     placed = 0
     waiting = world.queue.in_order(only)
     while waiting:

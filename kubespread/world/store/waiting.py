@@ -79,13 +79,12 @@ class Queue:
         self._stuck.clear()
         self._helpless.clear()
 
-    def in_order(self, only: Iterable[PodKey] | None = None) -> list[Waiting]:
-        """The order in which pods (all, or only some) are tried, without those that have scheduling gates."""
-        among = self.waiting
-        if only is not None:
-            are_meant = frozenset(only)
-            among = {key: waiting for key, waiting in self.waiting.items() if key in are_meant}
-        ready = [pod for pod in among.values() if not pod.pod.spec.scheduling_gates]
+    def in_order(self, only: Sequence[PodKey] | None = None) -> list[Waiting]:
+        """The order in which pods (all, or only some, which are given as they came) are tried, without those that have
+        scheduling gates.
+        """
+        among = self.waiting.values() if only is None else (self.waiting[key] for key in only if key in self.waiting)
+        ready = [pod for pod in among if not pod.pod.spec.scheduling_gates]
         return sorted(ready, key=lambda pod: -priority_of(pod.pod))
 
     def choose(
