@@ -81,8 +81,9 @@ class _WorstSkew:
 
 
 def _worst_skew(report: PlayReport, step: StepReport) -> _WorstSkew | None:
-    """The constraint whose skew is furthest above its maxSkew, hard ones first, among equals the one that grew most: of
-    the workload in question, or of all workloads whose pods the step moved.
+    """The constraint furthest above its maxSkew: a hard one before soft ones, then the one whose skew grew most.
+
+    Of the workload in question, else of all workloads whose pods the step moved.
     """
     skews = [
         _WorstSkew(workload.workload.name, change)
