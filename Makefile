@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz bench counts docs licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -27,6 +27,11 @@ RUNS ?= 10000
 SEED ?= 0
 fuzz: .venv/dev
 	$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
+
+# Every property on examples of new seeds; `make test` takes the same ones every time.
+ROUNDS ?= 5
+properties: .venv/dev
+	for round in $$(seq $(ROUNDS)); do $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile fresh || exit; done
 
 bench: .venv/installed
 	$(BIN)/python -m bench

@@ -8,9 +8,13 @@ import sys
 
 from hypothesis import HealthCheck, settings
 
-# How long an example takes says how busy the machine is, and nothing about the code.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# How long an example takes says how busy the machine is, and nothing about the code. A commit that passes once passes
+# everywhere: `make properties` is for examples that nobody has seen yet.
+settings.register_profile(
+    "same", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
+)
+settings.register_profile("fresh", settings.get_profile("same"), derandomize=False)
+settings.load_profile("same")
 
 
 def pytest_collection_finish() -> None:

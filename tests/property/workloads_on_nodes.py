@@ -99,12 +99,19 @@ def newly_waiting(snapshot: Snapshot, before: Snapshot, now: Snapshot) -> Counte
     """How many more pods of each workload wait than ``before``, when ``snapshot`` had settled. Those that waited at first
     and lose the node that they have had only since then are not counted.
     """
-    first = {each.metadata.name for each in as_given(snapshot).pods if not each.spec.node_name}
     running = {each.metadata.name for each in _there(now) if each.spec.node_name}
-    again = Counter(
-        workload_of(each) for each in _there(before) if each.spec.node_name and each.metadata.name in first - running
-    )
+    again = Counter(workload_of(each) for each in _placed_by(snapshot, before) if each.metadata.name not in running)
     return waiting(now) - waiting(before) - again
+
+
+def waited(snapshot: Snapshot, settled: Snapshot) -> Counter[str]:
+    """How many pods of each workload have no node in ``settled``, or had none in ``snapshot`` before that."""
+    return waiting(settled) + Counter(workload_of(each) for each in _placed_by(snapshot, settled))
+
+
+def _placed_by(snapshot: Snapshot, settled: Snapshot) -> Iterator[Pod]:
+    first = {each.metadata.name for each in as_given(snapshot).pods if not each.spec.node_name}
+    return (each for each in _there(settled) if each.spec.node_name and each.metadata.name in first)
 
 
 def as_given(snapshot: Snapshot) -> Snapshot:

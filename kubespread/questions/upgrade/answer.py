@@ -4,7 +4,7 @@ by playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
@@ -32,7 +32,6 @@ from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import desired_replicas
 from kubespread.world.reporting.missing import Missing
-from kubespread.world.store.pod_book import PodKey
 
 _MAX_TRIED = 12
 
@@ -72,11 +71,13 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     pool = parse_target(question.nodes)
     nodes_of_target(pool, scene.now.nodes)
+    as_read = scene.world.fork()
     settled = scene.settled(None, "any node is replaced")
     world = settled.world
     start, manner = world.fork(), Manner(pool, question.surge, question.batch, question.drain_flags)
-    report = manner.play(world, Missing(world, settled.waited))
-    remedies = remedies_of(start, manner, report, settled.waited) if question.remedies else Remedies()
+    before = Missing(world, settled.waited)
+    report = manner.play(world, before)
+    remedies = remedies_of(as_read, start, before, manner, report) if question.remedies else Remedies()
     return structs.replace(
         report,
         cluster=scene.source,
@@ -128,25 +129,26 @@ class _Trial:
     edit: Edit | None = None
 
 
-def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Collection[PodKey] = ()) -> Remedies:
+def remedies_of(as_read: World, start: World, before: Missing, manner: Manner, report: UpgradeReport) -> Remedies:
     """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
     pending.
 
-    ``world`` is as before the upgrade; each option is tried on a fork, and pods that the option itself leaves pending
-    count too.
+    ``as_read`` has not settled yet, ``start`` has, and ``before`` is what no node of it runs. Each option is tried on a
+    fork as if asked again with it, and pods that the option itself leaves pending count too.
     """
     if report.verdict == "yes":
         return Remedies()
-    trials = list(_trials(world, manner, report))
-    options, before = dict[tuple[str, ...], tuple[NamespacedName, ...]](), Missing(world, waited)
+    trials = list(_trials(start, manner, report))
+    options = dict[tuple[str, ...], tuple[NamespacedName, ...]]()
     for trial in trials[:_MAX_TRIED]:
         if any(set(enough) < set(trial.options) for enough in options):
             continue  # part of it is enough
-        other, missing = world.fork(), before
+        other, missing = start.fork(), before
         try:
             if trial.edit is not None:
+                # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
+                other = as_read.fork()
                 apply(other, trial.edit, "")
-                # Asked again with the edit, the pods it places are running by then.
                 missing = Missing(other)
             outcome = trial.manner.play(other, missing)
         except KubespreadError:
