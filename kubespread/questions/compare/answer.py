@@ -106,7 +106,7 @@ def answer(question: Compare) -> CompareReport:
         resolved = resolve(
             side.snapshot, pods, side.scheduler, question.choosing, settings=side.set, preempts=question.preemption
         )
-        report = explained(resolved).about(cluster_reference(side.snapshot))
+        report = explained(resolved, cluster_reference(side.snapshot))
         if not is_scored:
             not_modelled = (*report.not_modelled, _NOT_PLACED)
             return Answered(_asked_of(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)

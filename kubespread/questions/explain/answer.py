@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-import msgspec
 import numpy as np
 
 from kubespread.candidate.input.sources import PodGiven
@@ -14,7 +14,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
 from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Revise
 from kubespread.questions.remedies.of_constraints import advice_on_constraints
@@ -24,7 +24,7 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
 from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
-from kubespread.reports.parts import ConstraintReport, PodReference
+from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
 from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -71,25 +71,35 @@ def explain(
 def answer(question: Explain, scene: Scene) -> ExplainReport:
     """The requested nodes, in the requested order."""
     resolved = resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
-    report = answer_of(resolved, preemption=question.preemption, pods=question.with_pods)
-    report = report.about(scene.source).sorted_by(question.sort)
+    report = answer_of(
+        resolved, scene.source, preemption=question.preemption, pods=question.with_pods, sort=question.sort
+    )
     return report.only(question.nodes) if question.nodes else report
 
 
-def answer_of(resolved: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
+def answer_of(
+    resolved: Resolved,
+    source: ClusterReference | None,
+    *,
+    preemption: bool = False,
+    pods: bool = False,
+    sort: str = "score",
+) -> ExplainReport:
     """The same for a question that is already resolved."""
-    candidate, profile = resolved.candidates[0], resolved.profiles[0]
-    report = explained(
+    candidate = resolved.candidates[0]
+    return explained(
         resolved.cluster,
         candidate.pod,
-        profile,
+        resolved.profiles[0],
         (*candidate.notes, *filter(None, [candidate.waits_behind])),
         candidate.admission,
+        source=source,
+        gaps=lambda: resolved.gaps_of(candidate),
         preemption=preemption,
         pods=pods,
+        sort=sort,
         revise=reviser(resolved),
     )
-    return report.with_gaps(resolved.gaps_of(candidate)).sorted_by("score")
 
 
 def explained(
@@ -99,50 +109,56 @@ def explained(
     notes: Sequence[str] = (),
     admission: Sequence[str] = (),
     *,
+    source: ClusterReference | None = None,
+    gaps: Callable[[], tuple[str, ...]] = tuple,
     preemption: bool = False,
     pods: bool = False,
+    sort: str = "score",
     revise: Revise | None = None,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
-    ``pods`` names the pods that each domain counts. ``revise`` makes the pod again with other constraints, to find
-    those that let it in.
+    ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
+    domain counts. ``sort`` is the order of nodes as in `ExplainReport.sorted_by`. ``revise`` makes the pod again with
+    other constraints, to find those that let it in.
     """
-    plugins = framework(profile)
-    report = ExplainReport(
-        kube_version=str(profile.version),
+    plugins, version = framework(profile), profile.version
+    report = partial(
+        ExplainReport,
+        kube_version=str(version),
+        cluster=source,
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
-        notes=tuple(notes),
     )
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
-        return msgspec.structs.replace(report, message=str(error))
+        return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     schedulable = evaluation.message is None
-    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
-    return msgspec.structs.replace(
-        report,
+    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), version)
+    nodes = (
+        _node_report(evaluation, rows, details, node, scores=version.since(SCORES_SINCE))
+        for node in range(len(cluster))
+    )
+    return report(
         schedulable=schedulable,
         message=evaluation.message,
         conclusion=bars(evaluation),
         nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
-        feasible=_feasible(evaluation, profile.version) if schedulable else (),
+        feasible=_feasible(evaluation, version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
-        nodes=tuple(
-            _node_report(evaluation, rows, details, node, scores=profile.version.since(SCORES_SINCE))
-            for node in range(len(cluster))
-        ),
+        nodes=tuple(sorted(nodes, key=NODE_ORDERS[sort])),
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
-        advice=None if revise is None else advice_on_constraints(evaluation, profile.version, revise),
-        preemption=preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
+        advice=None if revise is None else advice_on_constraints(evaluation, version, revise),
+        preemption=preemption_report(preempt(evaluation, post_filters(profile)), version)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
+        gaps=gaps(),
     )
 
 

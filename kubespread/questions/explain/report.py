@@ -13,7 +13,6 @@ from kubespread.kube.gotext import quote
 from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import (
-    ClusterReference,
     ClusterReport,
     ConstraintReport,
     Judgment,
@@ -56,15 +55,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
     def sorted_by(self, key: str) -> ExplainReport:
         """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
-        return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=_NODE_ORDERS[key])))
-
-    def about(self, cluster: ClusterReference | None) -> ExplainReport:
-        """The same answer, with the cluster it is about."""
-        return msgspec.structs.replace(self, cluster=cluster)
-
-    def with_gaps(self, missing: Iterable[str]) -> ExplainReport:
-        """The same answer, with what its source lacked named first."""
-        return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
+        return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=NODE_ORDERS[key])))
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The same report about some of its nodes. Raises UsageError for a node that is not there."""
@@ -98,7 +89,7 @@ def _by_skew(node: NodeReport) -> tuple[Any, ...]:
     return (*((constraint.skew is None, constraint.skew or 0) for constraint in node.constraints), node.name)
 
 
-_NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
+NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
     "score": _by_score,
     "name": lambda node: (node.name,),
     "skew": _by_skew,
