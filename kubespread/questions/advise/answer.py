@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-
-from msgspec import structs
 
 from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.questions.advise.one_pod import Advised, OnePod, advise_pod
+from kubespread.questions.advise.one_pod import judge_pod
 from kubespread.questions.advise.patches import with_patches
 from kubespread.questions.advise.question import Advise
-from kubespread.questions.advise.replicas import Replicas, advise_replicas
+from kubespread.questions.advise.replicas import Replicas, judge_replicas
 from kubespread.questions.advise.report import AdviseReport
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.question import asks
-from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
+from kubespread.questions.remedies.advice import advice
+from kubespread.questions.remedies.candidates import FAMILIES
+from kubespread.questions.resolving import given_pods, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.worlds import world_of
+from kubespread.reports.constraint_counts import constraint_reports
+from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
+
+_NOT_TRIED = (
+    "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "
+    "are left as they are",
+    "combinations are tried up to a few hundred, those of small changes first",
+)
 
 
 @asks(Advise)
@@ -61,7 +68,7 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        advised = _of_one_pod(resolved, scheduler, preempts=preempts)
+        judged = judge_pod(resolved, scheduler, preempts=preempts)
     else:
         placing = Simulate(
             pods=tuple(pods), replicas=replicas, named=question.named, namespace=question.namespace,
@@ -69,31 +76,32 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
             preemption=preempts, deals=1,
         )  # fmt: skip
         assumed = resolved.cluster.assumed
-        advised = advise_replicas(
+        judged = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
-    report = with_patches(advised, resolved, question.settings, question.named)
-    return structs.replace(
-        report, cluster=scene.source, gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *report.gaps)))
-    )
-
-
-def _of_one_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Advised:
-    candidate, profile = resolved.candidates[0], resolved.profiles[0]
-    plugins = framework(profile)
-    worlds = EditedWorlds(
-        lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=resolved.cluster.assumed),
-        candidate.pod.metadata.namespace,
-    )
-    asker = OnePod(candidate.pod, resolved.cluster, plugins, reviser(resolved), worlds, preempts)
-    advised = advise_pod(resolved.cluster, candidate.pod, plugins, profile, asker)
-    workload = candidate.workload
-    return replace(
-        advised,
-        report=structs.replace(
-            advised.report,
-            workload=None if workload is None else f"{workload.kind}/{workload.name}",
-            admission=candidate.admission,
-            notes=candidate.notes,
-        ),
+    stuck, pod, profile = judged.stuck, judged.pod, judged.profile
+    advised = None
+    if stuck is not None:
+        advised = with_patches(*advice(stuck, FAMILIES, judged.asker), resolved, question.settings, question.named)
+    evaluation = None if stuck is None else stuck.evaluation
+    unknown = not_modelled(pod, framework(profile), judged.cluster, profile)
+    return AdviseReport(
+        kube_version=str(profile.version),
+        cluster=scene.source,
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=judged.workload,
+        replicas=judged.replicas,
+        placed=judged.placed,
+        nodes=len(judged.cluster),
+        fitting=judged.fitting,
+        message=judged.message,
+        victims=judged.victims,
+        constraints=() if evaluation is None else tuple(constraint_reports(evaluation.states, evaluation.feasible)),
+        conclusion=None if evaluation is None else bars(evaluation),
+        advice=advised,
+        admission=tuple(judged.admission),
+        not_modelled=(*unknown, *(() if stuck is None else _NOT_TRIED)),
+        notes=tuple(judged.notes),
+        gaps=resolved.gaps_of(candidate),
     )

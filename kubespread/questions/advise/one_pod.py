@@ -1,25 +1,21 @@
-"""One pod in its cluster: the effect of changes to the pod or the cluster, and the report of it."""
+"""One pod in its cluster, and the effect of changes to the pod or the cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-
-import msgspec
+from functools import cached_property, partial
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.priority import priority_of
-from kubespread.questions.advise.report import AdviseReport
-from kubespread.questions.causes.bars import bars
-from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.remedies.advice import advice
-from kubespread.questions.remedies.candidates import FAMILIES
 from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
 from kubespread.questions.remedies.stuck import Stuck
-from kubespread.reports.constraint_counts import constraint_reports
-from kubespread.reports.parts import PodReference
+from kubespread.questions.resolving import Resolved, reviser
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import world_of
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
@@ -31,62 +27,60 @@ from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
-NOT_TRIED = (
-    "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "
-    "are left as they are",
-    "combinations are tried up to a few hundred, those of small changes first",
-)
 _PER_QUESTION, _NODES_PER_MILLISECOND = 2, 400
 
 
-@dataclass(frozen=True, slots=True)
-class Advised:
-    """The answer, and the change of each suggestion."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A pod, or all replicas of a workload, as judged without any change."""
 
-    report: AdviseReport
-    changes: Sequence[Change] = ()
+    pod: Pod
+    """One of the replicas."""
+    cluster: Cluster
+    profile: Profile
+    asker: Asker
+    workload: str | None
+    replicas: int | None = None
+    placed: int | None = None
+    fitting: int = 0
+    message: str | None = None
+    victims: tuple[NamespacedName, ...] = ()
+    stuck: Stuck | None = None
+    """What could be changed; None where nothing has to be, or nothing tells what."""
+    notes: Sequence[str]
+    admission: Sequence[str]
 
 
-def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile, asker: OnePod) -> Advised:
-    """About one pod, admitted already. ``asker`` asks about the same pod and cluster."""
-    report = blank(cluster, pod, plugins, profile)
+def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
+    """About one pod."""
+    candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
+    pod, plugins = candidate.pod, framework(profile)
+    worlds = EditedWorlds(
+        lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=cluster.assumed),
+        pod.metadata.namespace,
+    )
+    asker = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
+    judged = partial(
+        Judged,
+        pod=pod,
+        cluster=cluster,
+        profile=profile,
+        asker=asker,
+        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
+        notes=candidate.notes,
+        admission=candidate.admission,
+    )
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         # Without a judgment nothing suggests what to change.
-        return Advised(msgspec.structs.replace(report, message=str(error)))
+        return judged(message=str(error))
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
-        return Advised(msgspec.structs.replace(report, fitting=fitting))
-    report = msgspec.structs.replace(report, message=evaluation.message)
+        return judged(fitting=fitting)
     if evaluation.error is None and (placed := asker.by_preemption(pod)) is not None:
-        return Advised(msgspec.structs.replace(report, victims=placed.victims))
-    return advised(report, Stuck(evaluation, profile.version), asker)
-
-
-def blank(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile) -> AdviseReport:
-    """A report without advice yet."""
-    return AdviseReport(
-        kube_version=str(profile.version),
-        scheduler_name=profile.scheduler_name,
-        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        nodes=len(cluster),
-        not_modelled=tuple(not_modelled(pod, plugins, cluster, profile)),
-    )
-
-
-def advised(report: AdviseReport, stuck: Stuck, asker: Asker) -> Advised:
-    """The report with the advice from everything tried."""
-    result, changes = advice(stuck, FAMILIES, asker)
-    evaluation = stuck.evaluation
-    report = msgspec.structs.replace(
-        report,
-        conclusion=bars(evaluation),
-        constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
-        advice=result,
-        not_modelled=(*report.not_modelled, *NOT_TRIED),
-    )
-    return Advised(report, changes)
+        return judged(message=evaluation.message, victims=placed.victims)
+    return judged(message=evaluation.message, stuck=Stuck(evaluation, profile.version))
 
 
 @dataclass

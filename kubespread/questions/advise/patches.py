@@ -18,13 +18,11 @@ from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import controller_of
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.questions.advise.one_pod import Advised
-from kubespread.questions.advise.report import AdviseReport
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.families.evictions import WAIT
 from kubespread.questions.resolving import Resolved
-from kubespread.reports.advise import PatchOperation, Suggestion
+from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.snapshot.snapshot import Snapshot
 
 _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
@@ -43,17 +41,16 @@ class _Patched:
     item: KubernetesObject | None = None
 
 
-def with_patches(advised: Advised, resolved: Resolved, settings: Sequence[str], name: str | None) -> AdviseReport:
-    """The report, each suggestion with its patch. ``settings`` were made already, and belong to each patch."""
-    report = advised.report
-    if report.advice is None:
-        return report
+def with_patches(
+    advice: Advice, changes: Sequence[Change], resolved: Resolved, settings: Sequence[str], name: str | None
+) -> Advice:
+    """The advice, each suggestion with the patch of its change. ``settings`` were made already, and belong to each."""
     patched = _patched(resolved, name)
     enough = tuple(
         _with_patch(suggestion, change, patched, settings, resolved.snapshot)
-        for suggestion, change in zip(report.advice.enough, advised.changes, strict=True)
+        for suggestion, change in zip(advice.enough, changes, strict=True)
     )
-    return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=enough))
+    return msgspec.structs.replace(advice, enough=enough)
 
 
 def _with_patch(

@@ -14,7 +14,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.questions.advise.one_pod import Advised, advised, blank
+from kubespread.questions.advise.one_pod import Judged
 from kubespread.questions.editing import edited
 from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.remedies.change import Answer, Change
@@ -137,34 +137,35 @@ class Replicas:
         return self._worlds.if_alone(self._is_own)
 
 
-def advise_replicas(resolved: Resolved, replicas: Replicas) -> Advised:
+def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
     if resolved.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (question,) = posed.questions
-    plugins = framework(question.profile)
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
-    report = msgspec.structs.replace(
-        blank(posed.cluster, question.pod, plugins, question.profile),
+    judged = partial(
+        Judged,
+        pod=question.pod,
+        cluster=posed.cluster,
+        profile=question.profile,
+        asker=replicas,
         workload=question.workload,
         replicas=replicas.replicas,
         placed=placed,
-        victims=replicas.victims if placed >= replicas.replicas else (),
-        notes=tuple(question.notes),
-        admission=tuple(question.admission),
+        notes=question.notes,
+        admission=question.admission,
     )
     if placed >= replicas.replicas:
-        return Advised(report)
+        return judged(victims=replicas.victims)
     evaluation = outcome.unplaced or _evaluation(posed, question)
     stopped = outcome.stopped or question.refusal
     if evaluation is None or not question.replicas:
-        return Advised(msgspec.structs.replace(report, message=stopped))
-    report = msgspec.structs.replace(report, message=stopped)
+        return judged(message=stopped)
     in_free_room = None if placed or question.played is not None else replicas.replicas
     stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)
-    return advised(report, stuck, replicas)
+    return judged(message=stopped, stuck=stuck)
 
 
 def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
