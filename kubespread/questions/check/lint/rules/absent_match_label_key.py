@@ -1,8 +1,8 @@
-"""A key of matchLabelKeys is no label of the pod.
+"""A key of matchLabelKeys is not a label of the pod.
 
-matchLabelKeys adds the pod's own value of each key to the selector. A key that the pod does not have is dropped without
-a word, so the constraint counts as if it were not there: as a rule pods of all revisions, which matchLabelKeys was to
-keep apart. Only Deployments give their pods `pod-template-hash`; those of a StatefulSet or DaemonSet have
+matchLabelKeys adds the pod's own value of each key to the selector. A key that the pod does not have is silently
+dropped, so the constraint counts as if it were not there: usually pods of all revisions, which matchLabelKeys was meant
+to keep apart. Only Deployments give their pods `pod-template-hash`; those of a StatefulSet or DaemonSet have
 `controller-revision-hash`, and pods of Jobs neither.
 
 Example: a StatefulSet.

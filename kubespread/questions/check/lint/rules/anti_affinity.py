@@ -1,9 +1,9 @@
-"""A required anti-affinity says over the same domains what the constraint says, or the opposite.
+"""A required anti-affinity over the same domains makes the constraint redundant, or contradicts it.
 
 A required podAntiAffinity against the pods' own labels allows one replica in a domain. A constraint over the same key
-that counts the same pods then has nothing left to reject: where a replica may go none is, so the skew is 1. And where
-there are more replicas than domains the two contradict each other: the constraint would let a domain take another one,
-the anti-affinity never does, and the rest of the replicas wait.
+that counts the same pods then has nothing left to reject: a replica only goes where there is none, so the skew is 1.
+Where there are more replicas than domains the two contradict each other: the constraint would let a domain take another
+one, the anti-affinity never does, and the other replicas wait.
 
 Example: six replicas, three zones.
 
@@ -20,7 +20,8 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: one of the two. The constraint where replicas are to be even, the anti-affinity where there must never be two.
+Remedy: keep one of the two: the constraint where replicas should be even, the anti-affinity where there must never be
+two.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """An autoscaler may ask for more replicas than the cluster has nodes for.
 
-A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum when load comes.
-Those beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The
-maximum is placed on the cluster as it is: an autoscaler of nodes may add some, where the constraint lets them be used.
+A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum under load. Those
+beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The maximum is
+placed on the cluster as it is: an autoscaler of nodes may add some, where the constraint lets them be used.
 
-The workload itself is checked with the replicas that the autoscaler leaves it: no fewer than its minimum, also where
-the manifest sets none, and no more than its maximum.
+The workload itself is checked with the replicas that the autoscaler would set: at least its minimum, even where the
+manifest sets none, and at most its maximum.
 
 Example: maxReplicas 60 on six nodes that hold seven replicas each.
 

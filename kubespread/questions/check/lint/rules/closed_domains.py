@@ -1,10 +1,10 @@
 """A domain counts towards the minimum though the pod can go to none of its nodes.
 
-nodeTaintsPolicy is Ignore unless it is set: nodes whose taints the pod does not tolerate make domains all the same, and
-so do cordoned ones. With `nodeAffinityPolicy: Ignore` nodes outside the pod's affinity do, too. No pod ever lands
-there, so such a domain stays at its number, mostly 0, and holds the global minimum down. Every other domain then takes
-maxSkew pods and no more, and the rest of the replicas wait. Control planes, GPU pools and nodes that are drained for an
-upgrade are the usual ones.
+nodeTaintsPolicy is Ignore unless it is set: nodes whose taints the pod does not tolerate still make domains, and so do
+cordoned ones. With `nodeAffinityPolicy: Ignore` nodes outside the pod's affinity do, too. No pod ever lands there, so
+such a domain stays at its count, mostly 0, and holds the global minimum down. Every other domain then takes at most
+maxSkew pods more than that, and the other replicas wait. Typical are control planes, GPU pools and nodes being drained
+for an upgrade.
 
 Example: three zones, all nodes of zone c tainted, `maxSkew: 1`, six replicas. Zones a and b take one each, and four
 replicas stay pending.
@@ -17,9 +17,9 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out; before Kubernetes 1.26, which is the
-first to have it by default, node affinity against the domain. A cordon counts as such a taint only where the node
-carries `node.kubernetes.io/unschedulable`, which the controller manager adds.
+Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out; before Kubernetes 1.26, the first to
+have it by default, node affinity that excludes the domain. A cordon counts as such a taint only where the node carries
+`node.kubernetes.io/unschedulable`, which the controller manager adds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hard constraints that each can be met cannot be met together.
+"""Hard constraints that can each be met cannot be met together.
 
 kube-scheduler places one pod after another and never moves one. With a hard constraint over zones and another one over
 nodes the first replicas may leave every node of the emptiest zone full by the second constraint, and every other zone
@@ -19,7 +19,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: let one of them give way, as a rule that over nodes: a higher maxSkew, or ScheduleAnyway.
+Remedy: relax one of them, usually the one over nodes: a higher maxSkew, or ScheduleAnyway.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Constraints of its own switch the default constraints off, also those over other keys.
+"""A pod's own constraints switch the default constraints off, even those over other keys.
 
 A pod without constraints gets those of the scheduler's configuration, by default soft ones over hostnames (maxSkew 3)
-and zones (maxSkew 5). With one constraint of its own, hard or soft, over whatever key, it gets none of them. Whoever
-asks for even zones and nothing else has no say about nodes any more: a zone's share may stand on one of them.
+and zones (maxSkew 5). With one constraint of its own, hard or soft, over any key, it gets none of them. A pod that asks
+for even zones alone has no constraint over nodes any more: all of a zone's share may run on one of them.
 
-It is found where it makes a difference on this cluster: a domain takes more replicas than the default's maxSkew, and
-with the default beside its own constraints it would take fewer.
+There is a finding where it makes a difference on this cluster: a domain takes more replicas than the default's maxSkew,
+and with the default beside its own constraints it would take fewer.
 
 Example: zones only.
 
@@ -17,7 +17,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: declare the default that is missed as well.
+Remedy: declare the missing default too.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Elsewhere the selector `{}` matches everything. Since 1.27 kube-scheduler counts no pods at all for it, while the pod
 still matches itself: the skew is 0 + 1 − 0 = 1 on every node whatever runs there, so a hard constraint never rejects a
-node that has the topology label, and a soft one scores all nodes alike. Up to 1.26 all pods of the namespace counted,
-so an upgrade switches the constraint off.
+node that has the topology label, and a soft one scores all nodes the same. Up to 1.26 all pods of the namespace
+counted, so an upgrade switches the constraint off.
 
 Example:
 

@@ -1,8 +1,8 @@
 """The pod's node affinity leaves some domains out of a hard constraint.
 
 Domains are those of nodes that the pod's nodeSelector and required node affinity admit (`nodeAffinityPolicy: Honor`).
-An affinity that is there for another reason, an instance type or a pool, may exist in some zones only: replicas are
-then spread over fewer zones than the cluster has, and a zone's loss takes a larger part of them.
+Nodes chosen for another reason, such as an instance type or a pool, may exist in some zones only: replicas are then
+spread over fewer zones than the cluster has, and losing a zone takes a larger share of them.
 
 Example: nodes with disk=ssd exist in zones a and b of three.
 
@@ -15,7 +15,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: nothing, where that is meant; otherwise nodes of that kind in every zone, or a wider affinity. With
+Remedy: none where that is intended; otherwise nodes of that kind in every zone, or a wider affinity. With
 `nodeAffinityPolicy: Ignore` the other domains count though no replica can go there, and replicas wait (KS203).
 """
 

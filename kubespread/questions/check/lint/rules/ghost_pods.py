@@ -1,13 +1,13 @@
 """The selector of a constraint misses the pod's own labels.
 
 A constraint counts the pods that its labelSelector matches. Where the selector does not match the pod that carries it,
-none of the replicas is ever counted: however many of them stand in one zone, the next one finds the same numbers as the
-first. The constraint looks right, is accepted, and spreads nothing. It usually comes of a renamed label, or of a block
+none of the replicas is ever counted: however many of them run in one zone, the next one finds the same numbers as the
+first. The constraint looks right, is accepted, and spreads nothing. The usual cause is a renamed label, or a block
 copied from another workload.
 
-A selector that counts the pods of another workload on purpose is left alone: where those pods are there, and the
-constraint is no copy of theirs or stands beside one that counts the workload's own pods. Pods of a DaemonSet have a
-node each, and nothing to spread. A single replica has nothing to spread yet.
+A selector that counts the pods of another workload on purpose is left alone: those pods exist, and the constraint is
+not a copy of theirs or accompanies one that counts the workload's own pods. Pods of a DaemonSet have one node each and
+nothing to spread. A single replica has nothing to spread yet.
 
 Example:
 
@@ -20,7 +20,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: select labels that the pod has, as a rule those of the workload's own selector.
+Remedy: select labels that the pod has, usually those of the workload's own selector.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Workloads that one constraint counts together do not keep it together.
 
 Kubernetes asks for the same constraints on all pods of a group. Where another workload's pods carry the selected labels
-and have no such constraint, or another one over the same key, they land where they like; what they do counts here all
-the same. It fills domains that this constraint then avoids, or leaves it no node at all.
+and have no such constraint, or a different one over the same key, they are placed freely and still count here. They
+fill domains that this constraint then avoids, or leave it no node at all.
 
-Where a cluster is at hand this workload is placed first and the other one after it, and the numbers are what the
-constraint then sees. Where that is within maxSkew nothing is found.
+With a cluster given, this workload is placed first and the other one after it, and the numbers are what the constraint
+then sees. Where they are within maxSkew there is no finding.
 
 Example: `api` shares the label `app: web` and has no constraint.
 
@@ -18,7 +18,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: give all of them the same constraints, or select what only this workload has.
+Remedy: give all of them the same constraints, or select a label that only this workload has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """No node of the cluster has the topology label.
 
-A hard constraint rejects every node without its label, so not one replica is scheduled ("missing required label").
-A soft one leaves such nodes out of its score: with the label on no node it does nothing.
+A hard constraint rejects every node without its label, so no replica is scheduled ("missing required label"). A soft
+one leaves such nodes out of its score: with the label on no node it does nothing.
 
 Example, on a cluster without zone labels:
 
@@ -13,7 +13,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: a key that nodes have, or the label on every node.
+Remedy: use a key that nodes have, or label every node.
 """
 
 from __future__ import annotations

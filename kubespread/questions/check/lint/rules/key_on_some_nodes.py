@@ -1,8 +1,8 @@
 """Some nodes that the pod could go to lack the topology label.
 
-A hard constraint never lets the pod onto a node without its label. More than that, such a node drops out of all hard
-constraints of the pod: what runs there counts nowhere. A soft constraint gives it the score 0, so it fills last. New
-node pools and nodes that were added by hand are the usual ones.
+A hard constraint never lets the pod onto a node without its label. What is more, such a node drops out of all hard
+constraints of the pod: pods that run there count nowhere. A soft constraint gives it the score 0, so it fills last.
+Typical are new node pools and nodes added by hand.
 
 Example: node c1 has no zone label.
 
@@ -14,7 +14,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: label these nodes, at best where they are created; or keep the pod away from them on purpose.
+Remedy: label these nodes, preferably where they are created; or keep the pod away from them on purpose.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A key stands in matchLabelKeys and in the selector as well.
+"""A key is in matchLabelKeys and in the selector too.
 
-The API server adds to the selector of a new pod what its matchLabelKeys ask for, and refuses a key that is there
-already. A pod that was copied from a cluster has both: what was merged into its selector when it was created, and the
-keys themselves. In a template, such a Deployment may be accepted, and each of its pods is refused.
+The API server adds to the selector of a new pod what its matchLabelKeys ask for, and refuses a key that is already
+there. A pod copied from a cluster has both: what was merged into its selector when it was created, and the keys
+themselves. A Deployment with such a template may be accepted while each of its pods is refused.
 
 Example:
 

@@ -1,9 +1,9 @@
 """The default constraints do not apply to a pod that nothing selects.
 
-A pod without constraints gets the scheduler's default ones with a selector that is put together for it: of the
-Services that match it, and of the ReplicaSet, StatefulSet or ReplicationController that controls it. Pods of a Job or
-of a custom controller have no such owner. Without a Service they have no selector, so no default constraints either,
-and nothing spreads them but free resources.
+A pod without constraints gets the scheduler's default ones with a selector derived from the Services that match it, and
+from the ReplicaSet, StatefulSet or ReplicationController that controls it. Pods of a Job or of a custom controller have
+no such owner. Without a Service they have no selector and so no default constraints, and nothing but free resources
+spreads them.
 
 Example: a Job with parallelism 6 and no Service.
 
@@ -14,7 +14,7 @@ spec:
   template: {metadata: {labels: {app: crunch}}, spec: {}}
 ```
 
-Remedy: constraints of its own.
+Remedy: give the pod constraints of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """maxSkew over nodes is taken for a limit per node.
 
-`maxSkew: 1` over `kubernetes.io/hostname` reads like one pod per node. It bounds the difference to the emptiest node
-and nothing else: once every node has one, each may take a second. With more replicas than nodes, or with nodes the pod
-cannot go to left out, a node holds more than maxSkew of them, and its loss takes more than one replica.
+`maxSkew: 1` over `kubernetes.io/hostname` reads like one pod per node. It only bounds the difference from the emptiest
+node: once every node has one, each may take a second. With more replicas than nodes that the pod can go to, a node
+holds more than maxSkew of them, and its loss takes more than one replica.
 
 Example: six nodes, eight replicas. Two nodes get two.
 
@@ -14,8 +14,8 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: nothing, where an even spread is meant. For a limit, minDomains above the number of nodes keeps the minimum at
-0, and what exceeds maxSkew per node waits; for one per node, a required podAntiAffinity does the same.
+Remedy: none where an even spread is meant. For a limit, minDomains above the number of nodes keeps the minimum at 0,
+and replicas beyond maxSkew per node wait; for one per node, a required podAntiAffinity does the same.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An absent labelSelector matches no pod at all. Nothing is counted, neither what runs nor the pod itself, so the skew is
 always 0: a hard constraint only demands that nodes have the topology label, and a soft one prefers nothing. The API
-server accepts it without a word.
+server accepts it silently.
 
 Example:
 

@@ -1,11 +1,12 @@
 """A soft constraint is outweighed by other scores.
 
 ScheduleAnyway is one score among others: PodTopologySpread counts twice, node affinity twice, taints three times, and
-free resources, inter-pod affinity and images have their say. Where another preference pulls harder, or the same way
-every time, replicas gather in spite of the constraint, and no event tells of it.
+free resources, inter-pod affinity and images count too. Where another preference is stronger, or always favors the same
+nodes, replicas gather in spite of the constraint, and no event mentions it.
 
-It is found where the replicas end beyond maxSkew though a hard constraint would place all of them evenly. The numbers
-are the scores of the first replica that goes too far. Where one replica makes the difference it is only worth knowing.
+There is a finding where the replicas end beyond maxSkew though a hard constraint would place all of them evenly. The
+numbers are the scores of the first replica that goes too far. Where one replica makes the difference it is only an
+info.
 
 Example: a preference for one zone.
 

@@ -1,12 +1,12 @@
 """Replicas find no node.
 
 All replicas are created, as far as quotas let them, and placed one after another on the cluster without those that run
-already. One that is left has no node that every filter of kube-scheduler lets it onto: it asks for more than any node
-has free, for labels that no node has, or its constraints keep it from the nodes where there is room. It waits until
-somebody changes the workload or the cluster.
+already. One that is left has no node that passes every filter of kube-scheduler: it asks for more than any node has
+free, for labels that no node has, or its constraints keep it from the nodes with room. It waits until the workload or
+the cluster changes.
 
-Where the remedies of other findings get every replica placed, those findings say it all, and this one is left out. It
-is only worth knowing where minDomains makes replicas wait for a domain that a node group can make (KS208).
+Where the remedies of other findings get every replica placed, those findings are enough, and this one is left out. It
+is only an info where minDomains makes replicas wait for a domain that a node group can make (KS208).
 
 Example: a node type that the cluster does not have.
 
@@ -16,8 +16,8 @@ containers:
 - {name: main, image: "example.com/main:1", resources: {requests: {cpu: "64"}}}
 ```
 
-Remedy: the least change with which every replica finds a node, of those that `kubespread advise` tries; where none of
-them is enough alone, two or three together. Nobody is evicted.
+Remedy: the smallest change that gets every replica a node, of those that `kubespread advise` tries; where no single one
+is enough, two or three together. No pod is evicted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A selector names the hash of one revision.
 
 `pod-template-hash` and `controller-revision-hash` are written by controllers, and change with every template. A
-selector that has one of them with its value comes of a pod that was copied from a cluster: since Kubernetes 1.34 the
-API server writes there what matchLabelKeys adds. It counts pods of that revision only, while there are any; the
-pods of the next template do not even count themselves.
+selector that contains one of them with its value is usually from a pod copied from a cluster: since Kubernetes 1.34 the
+API server writes there what matchLabelKeys adds. It counts only pods of that revision, while there are any; the pods of
+the next template do not even count themselves.
 
 Example:
 

@@ -1,9 +1,9 @@
 """Quotas of the namespace leave replicas out, or its limits ask for more than any node has.
 
-A ResourceQuota refuses pods when they are created: they are not pending but not there at all, and no scheduler event
-tells of them. A constraint then spreads fewer replicas than the workload asks for. And a LimitRange gives containers
-that say nothing the requests it has by default; where these exceed every node, no replica of a workload that asks for
-next to nothing ever runs.
+A ResourceQuota refuses pods when they are created: they are not pending but do not exist, and no scheduler event
+mentions them. A constraint then spreads fewer replicas than the workload asks for. A LimitRange gives containers
+without requests its default ones; where these exceed every node, no replica of a workload that asks for next to nothing
+ever runs.
 
 Example: twelve replicas of 500m in a namespace with `requests.cpu: "2"`.
 
@@ -12,7 +12,7 @@ kind: ResourceQuota
 spec: {hard: {requests.cpu: "2"}}
 ```
 
-Remedy: a quota for all replicas, those of a rollout's surge included; requests of the containers' own.
+Remedy: a quota for all replicas, those of a rollout's surge included; requests in the containers themselves.
 """
 
 from __future__ import annotations

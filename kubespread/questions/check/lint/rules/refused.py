@@ -1,10 +1,11 @@
 """The API server would refuse the object.
 
-Validation and admission have the last word before anything is stored. The message is the API server's own; kubectl
-apply would show it, one deployment too late. Fields that the API does not have are refused by kubectl itself.
+Validation and admission have the last word before anything is stored. The message is the API server's own; `kubectl
+apply` would show it, one deployment too late. Fields unknown to the API are refused by kubectl itself.
 
 A patch (of one of Kubernetes' own kinds, with neither a selector nor images, or with `$patch`) is refused for what it
-says, not for what it lacks. So is an object of a kind that is not known, whose controller completes the pod template.
+says, not for what it lacks. The same goes for an object of an unknown kind, whose controller completes the pod
+template.
 
 Example:
 

@@ -1,7 +1,7 @@
 """A value is of a type that its field cannot hold.
 
-YAML gives plain words types of its own: `yes` and `on` are booleans, `1e3` and `0x10` are numbers, and an amount such
-as `1GB` is none. The API server refuses to decode them.
+YAML gives plain words types of their own: `yes` and `on` are booleans, `1e3` and `0x10` are numbers. An amount such as
+`1GB` is not a quantity. The API server refuses to decode them.
 
 Example:
 

@@ -1,15 +1,14 @@
 """A rolling update counts the old pods, and leaves the new ones uneven once they are gone.
 
 While a Deployment is rolled out, pods of both revisions carry the labels that its constraint selects. Each new pod goes
-where old and new together are fewest, which depends on the old ones that are still there; these are deleted
-afterwards, and nothing moves the new ones. `matchLabelKeys: [pod-template-hash]` makes a constraint count the pods of
-its own revision alone. Where every pod is deleted before the first new one is made (`strategy.type: Recreate`) there is
-nothing to mend.
+where old and new together are fewest, which depends on the old ones still running; these are deleted afterwards, and
+nothing moves the new ones. `matchLabelKeys: [pod-template-hash]` makes a constraint count the pods of its own revision
+alone. Where every pod is deleted before the first new one is made (`strategy.type: Recreate`) there is nothing to fix.
 
 A restart of all replicas (`kubectl rollout restart`) is rehearsed from its first pass to its last on a cluster where
 nothing else happens, as it is and with the remedy. There is a finding where the new pods end beyond maxSkew, and within
-it once each revision is counted by itself. A rollout that never ends is another finding. Where replicas times nodes
-exceed 100,000 nothing is rehearsed, and nothing is found.
+it once each revision is counted by itself. A rollout that never ends is a finding of its own (KS406). Where replicas
+times nodes exceed 100,000 nothing is rehearsed and there is no finding.
 
 Example:
 
@@ -21,8 +20,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: `matchLabelKeys: [pod-template-hash]`; before Kubernetes 1.27, which is the first to have it by default,
-`maxSurge: 0`.
+Remedy: `matchLabelKeys: [pod-template-hash]`; before Kubernetes 1.27, the first to have it by default, `maxSurge: 0`.
 """
 
 from __future__ import annotations

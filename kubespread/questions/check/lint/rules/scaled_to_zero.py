@@ -1,13 +1,13 @@
-"""A domain has no node now, and so it is none: nothing waits for it, and no autoscaler is asked for it.
+"""A domain without nodes does not count: no replica waits for it, so no autoscaler adds a node to it.
 
-kube-scheduler knows the domains of a constraint by the nodes that are there. A zone whose node group is scaled to zero
-is no domain: the minimum is taken over the others, every replica fits there, and none is left pending that would make
-an autoscaler add a node. minDomains says how many there are to be: below that number the minimum is 0, replicas beyond
-maxSkew wait, and the autoscaler acts.
+kube-scheduler knows the domains of a constraint from the nodes that exist. A zone whose node group is scaled to zero is
+not a domain: the minimum is taken over the others, every replica fits there, and none stays pending to make an
+autoscaler add a node. minDomains says how many domains there should be: below that number the minimum is 0, replicas
+beyond maxSkew wait, and the autoscaler acts.
 
-Which domains there could be is told by Karpenter's NodePools and by MachineDeployments that are scaled, as far as their
-limits and sizes leave room. The remedy is tried as things are, where replicas wait for the domain, and with a node in
-each of them, where all have a place. A group whose taint keeps the pod off makes no domain for it.
+Karpenter's NodePools and autoscaled MachineDeployments tell which domains there could be, as far as their limits and
+sizes leave room. The remedy is tried on the cluster as it is, where replicas must wait for the domain, and with a node
+in each domain, where all must find a place. A group whose taint keeps the pod off makes no domain for it.
 
 Example: a NodePool for zones a, b and c, and nodes in a and b only.
 

@@ -1,11 +1,11 @@
 """A constraint counts the pods of another workload too.
 
 Two Deployments whose pods carry the labels that a constraint selects, such as a stable one and its canary, are one
-group to it. Their pods are even together; each for itself may stand on one side. When the canary goes, what is left of
-the group is as uneven as it always was, and the loss of a zone takes more of the stable replicas than maxSkew suggests.
+group to it. Their pods are even together, but those of one may all be on one side. When the canary goes, the rest of
+the group is as uneven as it always was, and losing a zone takes more of the stable replicas than maxSkew suggests.
 
-Where a cluster is at hand the others are placed first and the replicas after them. There is a finding where these end
-beyond maxSkew, and within it once the constraint counts them alone. With more than three others there are no numbers.
+With a cluster given, the others are placed first and the replicas after them. There is a finding where these end beyond
+maxSkew, and within it once the constraint counts them alone. With more than three others there are no numbers.
 
 Example: a canary that is pinned to one zone, and its stable workload.
 

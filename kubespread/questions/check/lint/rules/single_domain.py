@@ -15,8 +15,8 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: let the pod onto nodes of more domains; or drop the constraint, which does nothing; or set minDomains, with
-which replicas wait rather than gather.
+Remedy: let the pod onto nodes of more domains; or drop the constraint, which does nothing; or set minDomains, so that
+replicas wait instead of gathering.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""minDomains stands beside ScheduleAnyway.
+"""minDomains is set together with ScheduleAnyway.
 
-minDomains says that a hard constraint is to treat the global minimum as 0 as long as there are fewer domains. A soft
-constraint has no minimum, so the API server refuses the two together, and with them the whole workload.
+minDomains makes a hard constraint treat the global minimum as 0 as long as there are fewer domains. A soft constraint
+has no minimum, so the API server refuses the combination, and with it the whole workload.
 
 Example:
 

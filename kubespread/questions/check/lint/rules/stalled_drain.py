@@ -1,16 +1,16 @@
-"""A node cannot be drained: a budget lets nothing go, or waits for a replica that a constraint bars.
+"""A node cannot be drained: a budget allows no eviction, or waits for a replica that a constraint bars.
 
-A PodDisruptionBudget with `maxUnavailable: 0`, or whose minAvailable is `100%` or no fewer than the replicas there are,
-refuses each eviction for as long as it stands, and every drain of a node with one of the pods hangs. So does one of
-pods that two budgets protect: the API server evicts none of these.
+A PodDisruptionBudget with `maxUnavailable: 0`, or whose minAvailable is `100%` or at least the number of replicas,
+refuses each eviction as long as it exists, and every drain of a node with one of the pods hangs. So does a drain of
+pods that two budgets protect: the API server evicts none of them.
 
-A budget that lets pods go may still wait for a constraint. The node that is drained is cordoned, and keeps counting as
-a domain unless the constraint honors taints. A replica that was evicted from it cannot come back, and every other
-domain is full by maxSkew as long as this one has fewer. The successor stays pending, the budget counts it as missing,
-and refuses the next eviction: the drain hangs until somebody deletes pods by hand.
+A budget that allows evictions may still wait for a constraint. The drained node is cordoned, and keeps counting as a
+domain unless the constraint honors taints. A replica that was evicted from it cannot come back, and every other domain
+is full by maxSkew as long as this one has fewer. The successor stays pending, the budget counts it as missing, and
+refuses the next eviction: the drain hangs until somebody deletes pods by hand.
 
-All replicas are placed. Then nodes are drained one at a time as far as the budget allows, one of those that are alike.
-So is what is offered as a remedy. Pods without a controller, those of Jobs and those of DaemonSets are left out.
+All replicas are placed. Then nodes are drained one at a time as far as the budget allows, one of each group of equal
+nodes. Each remedy is tried the same way. Pods without a controller, those of Jobs and those of DaemonSets are left out.
 
 Example: six replicas on three nodes, one a zone.
 
@@ -25,8 +25,8 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: `nodeTaintsPolicy: Honor`, with which a cordoned node is none of the domains; or a higher maxSkew. For a budget
-that lets nothing go, `maxUnavailable: 1`.
+Remedy: `nodeTaintsPolicy: Honor`, so that a cordoned node is not a domain; or a higher maxSkew. For a budget that
+allows no eviction, `maxUnavailable: 1`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A Deployment runs, and can never be given another template.
+"""A Deployment runs, but a new template can never be rolled out.
 
-A rolling update makes maxSurge pods more than there are to be, and deletes old ones only as far as maxUnavailable
-allows. By default 25 percent of few replicas is no unavailable pod at all: the first new pod has to fit beside all old
-ones. Where a constraint, an anti-affinity or full nodes leave no node for it, or a quota refuses it, the rollout waits
-until its deadline, and so does the fix for the outage that it was to end.
+A rolling update makes up to maxSurge pods more than desired, and deletes old ones only as far as maxUnavailable allows.
+By default 25 percent of few replicas is no unavailable pod at all: the first new pod has to fit beside all old ones.
+Where a constraint, an anti-affinity or full nodes leave no node for it, or a quota refuses it, the rollout waits until
+its deadline, and so does the fix for an outage that it may carry.
 
 The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
-happens. Where replicas times nodes exceed 100,000 only its first new pod is.
+happens. Where replicas times nodes exceed 100,000 only its first new pod is placed.
 
 Example: three nodes, three replicas, one per node.
 
@@ -21,7 +21,7 @@ template:
           labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: `maxUnavailable: 1`, with which an old pod makes room; or let constraints and terms tell revisions apart
+Remedy: `maxUnavailable: 1`, so that an old pod makes room; or let constraints and terms tell revisions apart
 (`matchLabelKeys: [pod-template-hash]`).
 """
 

@@ -1,7 +1,7 @@
 """minDomains asks for more domains than there are.
 
-With fewer eligible domains than minDomains the global minimum counts as 0. Every domain then takes maxSkew pods and no
-more, and the rest of the replicas wait until somebody adds a domain. Domains are counted after node affinity and, with
+With fewer eligible domains than minDomains the global minimum counts as 0. Every domain then takes at most maxSkew
+pods, and the other replicas wait until a domain is added. Domains are counted after node affinity and, with
 `nodeTaintsPolicy: Honor`, after taints, so pinning a workload to two zones is enough; so is a zone scaled to zero.
 
 Example, on three zones: three of six replicas are scheduled.
@@ -15,10 +15,10 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Where an autoscaler of nodes can make the missing domains for the pod, replicas that wait are what makes it act, and
-nothing is found.
+Where an autoscaler of nodes can make the missing domains for the pod, waiting replicas are what makes it act, so there
+is no finding.
 
-Remedy: minDomains no higher than the domains that are always there, or nodes in another one.
+Remedy: minDomains no higher than the number of domains that always exist, or nodes in another one.
 """
 
 from __future__ import annotations

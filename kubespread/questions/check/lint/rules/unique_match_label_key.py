@@ -1,8 +1,8 @@
-"""A key of matchLabelKeys is a label that every replica has another value of.
+"""A key of matchLabelKeys is a label with a different value on every replica.
 
 Pods of a StatefulSet and of an indexed Job carry their own name or number as labels. With such a key the selector of
-each replica matches that replica alone: nothing is counted before it comes, and every node of every domain is as good
-as another. The constraint never rejects a node, and its score is the same everywhere.
+each replica matches that replica alone: nothing is counted before it exists, and every node of every domain is as good
+as any other. The constraint never rejects a node, and its score is the same everywhere.
 
 Example:
 

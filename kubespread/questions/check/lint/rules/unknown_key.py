@@ -1,9 +1,9 @@
-"""A topology key is none of the labels that nodes commonly carry.
+"""A topology key is not a label that nodes commonly carry.
 
 Any label may be a topology key, and nothing checks that nodes have it. A mistyped key is a label that no node has: no
-replica of a hard constraint is ever scheduled, and a soft one does nothing. Keys that Kubernetes has replaced are on
-their way out of nodes' labels. A label of your own is fine as long as every node carries it; with a cluster at hand
-this rule is silent, and the nodes are asked (KS201, KS202).
+replica of a hard constraint is ever scheduled, and a soft one does nothing. Keys that Kubernetes has replaced are
+disappearing from nodes' labels. A label of your own is fine as long as every node carries it. With a cluster given,
+this rule is silent and the nodes are checked instead (KS201, KS202).
 
 Example:
 

@@ -1,7 +1,7 @@
 """A file cannot be read as Kubernetes objects.
 
-It is missing, it is neither YAML nor JSON, or it holds something else than objects: nothing in it can be applied, and
-nothing in it was checked. The other files are checked all the same.
+It is missing, is neither YAML nor JSON, or holds something other than objects. Nothing in it can be applied, and
+nothing in it was checked. The other files are still checked.
 
 Example:
 

@@ -1,11 +1,11 @@
 """Volumes hold the pods to domains that the constraint wants them to leave.
 
-A volume that exists is where it is: a zonal disk has its zone in the node affinity of its PersistentVolume, and the pod
-can go nowhere else. To the constraint the other zones count all the same. A hard one stops as soon as the zone of the
-volume has maxSkew more than the emptiest; a soft one changes nothing. Usual are replicas that share a claim, and
-StatefulSets whose disks were made before the constraint came.
+An existing volume cannot move: a zonal disk has its zone in the node affinity of its PersistentVolume, and the pod can
+go nowhere else. The constraint still counts the other zones. A hard one stops as soon as the zone of the volume has
+maxSkew more than the emptiest; a soft one changes nothing. Typical are replicas that share a claim, and StatefulSets
+whose disks are older than the constraint.
 
-The replicas are placed with their volumes and without them, and what differs is found.
+The replicas are placed with their volumes and without them, and the difference is the finding.
 
 Example: three replicas share a disk in zone a.
 
