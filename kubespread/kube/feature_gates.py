@@ -1,27 +1,20 @@
 """Feature gates: what each release enables by default, and what a cluster's operator may change.
 
-Source of the rules: k8s.io/component-base/featuregate; of the tables: `kube/gate_histories.py`.
+Source of the rules: k8s.io/component-base/featuregate; of the gates: the files of `kube/releases/`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from kubespread.errors import UsageError
-from kubespread.kube.gate_histories import DEPENDENCIES, DEPENDENCIES_SINCE, HISTORIES
 from kubespread.kube.gotext import aggregate, compact_json
-from kubespread.kube.unrelated_gates import GONE_SINCE, UNRELATED_GATES
+from kubespread.kube.releases.changes import Release, changes_to
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
-_ENTRY = re.compile(r"(?P<minor>\d+)(?:\.(?P<patch>\d+))?(?P<stage>[-+]L?|x)")
-
-Release = tuple[int, int]
-"""A release by its minor and its patch."""
-_NEVER: Release = (1000, 0)
 
 # Gates whose switching changes an answer here; switching another is named in the report as not modeled.
 MODELLED = frozenset({
@@ -39,44 +32,50 @@ MODELLED = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
-    """What one release does with a gate."""
+class _Gate:
+    """A feature gate as one release has it."""
 
     default: bool
     locked: bool = False
     removed: bool = False
+    is_related: bool = True
 
 
 @cache
-def _stage(name: str, release: Release) -> _Stage | None:
-    """The last entry of a gate's history up to ``release``; None when the release does not have it yet."""
-    stage = None
-    for entry in _ENTRY.finditer(HISTORIES.get(name, "")):
-        if (int(entry["minor"]), int(entry["patch"] or 0)) > release:
-            break
-        kind = entry["stage"]
-        if kind == "x":
-            stage = _Stage(stage is not None and stage.default, removed=True)
-        else:
-            stage = _Stage(kind[0] == "+", locked=kind.endswith("L"))
-    return stage
+def _gates(release: Release) -> Mapping[str, _Gate]:
+    """The gates that a release has, and those whose behavior it has fixed."""
+    gates: dict[str, _Gate] = {}
+    for changes in changes_to(release):
+        for is_related, changed in ((True, changes.gates), (False, changes.unrelated_gates)):
+            for name, stage in changed.items():
+                if stage == "gone":
+                    gates[name] = replace(gates[name], removed=True)
+                else:
+                    gates[name] = _Gate(stage.endswith("on"), stage.startswith("locked"), is_related=is_related)
+    return gates
+
+
+@cache
+def _dependencies(release: Release) -> Mapping[str, tuple[str, ...]]:
+    return {gate: needed for changes in changes_to(release) for gate, needed in changes.dependencies.items()}
 
 
 def default(name: str, release: Release) -> bool:
     """Whether a release behaves as with this gate on if it is not set."""
-    stage = _stage(name, release)
-    return stage is not None and stage.default
+    gate = _gates(release).get(name)
+    return gate is not None and gate.default
 
 
 def exists(name: str, release: Release) -> bool:
     """Whether a release has this gate, or had it and fixed its behavior."""
-    return _stage(name, release) is not None
+    return name in _gates(release)
 
 
 def settable(release: Release) -> Iterator[str]:
-    """The gates of a release that an operator may set."""
-    stages = ((name, _stage(name, release)) for name in sorted(HISTORIES))
-    return (name for name, stage in stages if stage is not None and not (stage.removed or stage.locked))
+    """The gates of a release that an operator may set, and that have to do with the placement of pods."""
+    for name, gate in sorted(_gates(release).items()):
+        if gate.is_related and not (gate.removed or gate.locked):
+            yield name
 
 
 def parse(text: str, release: Release) -> dict[str, bool]:
@@ -90,26 +89,24 @@ def parse(text: str, release: Release) -> dict[str, bool]:
             raise UsageError(
                 f'invalid value of {name}={setting}, err: strconv.ParseBool: parsing "{setting}": invalid syntax'
             )
-        if name in UNRELATED_GATES and release < GONE_SINCE.get(name, _NEVER):
-            continue
-        stage, value = _stage(name, release), setting in _TRUE
-        if stage is None or stage.removed:
+        gate, value = _gates(release).get(name), setting in _TRUE
+        if gate is None or gate.removed:
             raise UsageError(f"unrecognized feature gate: {name}")
-        if stage.locked and value != stage.default:
+        if gate.locked and value != gate.default:
             raise UsageError(
                 f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to "
-                f"{compact_json(stage.default)}"
+                f"{compact_json(gate.default)}"
             )
         values[name] = value
     if problems := list(_unmet(values, release)):
         raise UsageError(aggregate(problems))
-    return values
+    return {name: value for name, value in values.items() if _gates(release)[name].is_related}
 
 
 def _unmet(values: Mapping[str, bool], release: Release) -> Iterator[str]:
     """Gates that are on while what they depend on is off; the components say so in no particular order."""
-    for gate, needed in DEPENDENCIES.items() if release >= DEPENDENCIES_SINCE else ():
-        if values.get(gate, default(gate, release)):
+    for gate, needed in sorted(_dependencies(release).items()):
+        if values.get(gate, default(gate, release)) and not _gates(release)[gate].removed:
             off = [other for other in needed if not values.get(other, default(other, release))]
             if off:
                 yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"

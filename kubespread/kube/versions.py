@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
 from kubespread.kube import feature_gates, proposals
+from kubespread.kube.releases.changes import Release
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
@@ -65,7 +66,7 @@ class KubeVersion:
         return (int(match["minor"]), int(match["patch"] or 0)) if match is not None else None
 
     @property
-    def release(self) -> feature_gates.Release:
+    def release(self) -> Release:
         """Minor and patch, the latest one where it is not known."""
         return self.minor, _LATEST_PATCH if self.patch is None else self.patch
 

@@ -69,7 +69,15 @@ def test_a_field_switched_on_early_counts() -> None:
 
 
 def test_a_plugin_goes_with_its_gate() -> None:
-    dependent = "InPlacePodLevelResourcesVerticalScaling=false,RestartAllContainersOnContainerExits=false"
+    dependent = ",".join(
+        f"{gate}=false"
+        for gate in (
+            "ExtendWebSocketsToKubelet",
+            "InPlacePodLevelResourcesVerticalScaling",
+            "InPlacePodVerticalScalingInitContainers",
+            "RestartAllContainersOnContainerExits",
+        )
+    )
     assert (
         "NodeDeclaredFeatures"
         not in with_gates(f"NodeDeclaredFeatures=false,{dependent}", TWO_ZONES, pod()).filter_plugins
@@ -129,7 +137,8 @@ def test_dependencies_are_not_checked_before_the_components_do() -> None:
 
 
 def test_a_gate_of_the_components_that_places_no_pod_is_accepted() -> None:
-    assert with_gates("ContextualLogging=false,WatchList=false", TWO_ZONES, pod()).not_modelled == ()
+    report = with_gates("ContextualLogging=false,WatchList=false,CRIListStreaming=true", TWO_ZONES, pod())
+    assert report.not_modelled == ()
 
 
 def with_taint(name: str, value: str, effect: str) -> Data:
@@ -191,6 +200,22 @@ def test_without_its_gate_the_requests_of_a_running_pod_as_a_whole_do_not_count(
             "DRAFractionalCapacityRange is enabled, but depends on features that are disabled: [DRAConsumableCapacity]",
         ),
         ("StorageCapacityScoring=true", "1.32", "unrecognized feature gate: StorageCapacityScoring"),
+        ("ContextualLogging=true", "1.23", "unrecognized feature gate: ContextualLogging"),
+        ("AppArmor=true", "1.33", "unrecognized feature gate: AppArmor"),
+        ("AppArmor=false", "1.31", "cannot set feature gate AppArmor to false, feature is locked to true"),
+        (
+            "GracefulNodeShutdown=false,WindowsGracefulNodeShutdown=false",
+            "1.36",
+            "GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: "
+            "[GracefulNodeShutdown]",
+        ),
+        (
+            "InPlacePodVerticalScaling=true,NodeDeclaredFeatures=false,ExtendWebSocketsToKubelet=false,"
+            "InPlacePodLevelResourcesVerticalScaling=false,RestartAllContainersOnContainerExits=false",
+            "1.36",
+            "InPlacePodVerticalScalingInitContainers is enabled, but depends on features that are disabled: "
+            "[NodeDeclaredFeatures]",
+        ),
     ],
 )
 def test_gates_that_a_release_refuses(gates: str, version: str, message: str) -> None:

@@ -1,0 +1,52 @@
+"""What each release of Kubernetes changes: feature gates, what they depend on, and the fields of the API.
+
+A file of this folder holds what one release changes; ``1.18.json`` holds all that 1.18 has. `make release-data` writes
+one from a Kubernetes checkout, and each names what it was made from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+Release = tuple[int, int]
+"""A release by its minor and its patch."""
+FOLDER = Path(__file__).parent
+_NAME = re.compile(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one release changes."""
+
+    source: str
+    """What it was read from."""
+    gates: Mapping[str, str] = {}
+    """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
+    unrelated_gates: Mapping[str, str] = {}
+    """Those that affect neither the placement of pods nor what is read of them: switching one changes no answer."""
+    dependencies: Mapping[str, tuple[str, ...]] = {}
+    """What a gate needs to be on with it, which components check at startup."""
+    fields: Mapping[str, Mapping[str, str | None]] = {}
+    """By type of the API, its fields: the type of each or of its list's elements, ``""`` where nothing is known of what
+    stands there, null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
+    """
+
+
+@cache
+def all_changes() -> Mapping[Release, Changes]:
+    """What every release changes, the oldest first."""
+    found = {
+        (int(name["minor"]), int(name["patch"] or 0)): msgspec.json.decode(file.read_bytes(), type=Changes)
+        for file in FOLDER.iterdir()
+        if (name := _NAME.fullmatch(file.name))
+    }
+    return dict(sorted(found.items()))
+
+
+def changes_to(release: Release) -> Iterator[Changes]:
+    """What led from release to release up to this one, the oldest first."""
+    return (changes for since, changes in all_changes().items() if since <= release)

@@ -1,0 +1,70 @@
+"""What the files of `kubespread/kube/releases/` say, gate by gate and field by field: the other way to read them.
+
+``history.txt`` holds the same, written by ``python -m tests.releases``. Whoever changes a value in one place alone is
+told which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kubespread.kube.releases.changes import Changes, Release, all_changes
+
+HISTORY = Path(__file__).with_name("history.txt")
+
+
+def fields_at(release: Release) -> dict[str, dict[str, str]]:
+    """By type of the API, the fields that a release has, and the type below each."""
+    types: dict[str, dict[str, str]] = {}
+    for since, changes in all_changes().items():
+        for cls, fields in changes.fields.items() if since <= release else ():
+            row = types.setdefault(cls, {})
+            for name, below in fields.items():
+                if below is None:
+                    row.pop(name, None)
+                else:
+                    row[name] = below
+    return {cls: row for cls, row in types.items() if row}
+
+
+def histories(releases: Mapping[Release, Changes]) -> dict[str, str]:
+    """By gate, what a gate needs, and field: in which releases it became what.
+
+    Fields that have always been the same are left out: the newest release's are compared with the Kubernetes client's.
+    """
+    found: dict[str, str] = {}
+    for name, text in _entries(releases):
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    oldest = _release(next(iter(releases)))
+    return {
+        name: text for name, text in sorted(found.items()) if "." not in name or "," in text or f"{oldest} " not in text
+    }
+
+
+def _entries(releases: Mapping[Release, Changes]) -> Iterator[tuple[str, str]]:
+    for since, changes in releases.items():
+        release = _release(since)
+        for name, stage in changes.gates.items():
+            yield name, f"{release} {stage}"
+        for name, stage in changes.unrelated_gates.items():
+            yield f"{name} (unrelated)", f"{release} {stage}"
+        for name, others in changes.dependencies.items():
+            yield f"{name} needs", f"{release} {' and '.join(others) or 'nothing'}"
+        for cls, fields in changes.fields.items():
+            for field, below in fields.items():
+                yield f"{cls}.{field}", f"{release} {'gone' if below is None else below or 'any'}"
+
+
+def _release(release: Release) -> str:
+    minor, patch = release
+    return f"1.{minor}.{patch}" if patch else f"1.{minor}"
+
+
+def text_of(histories: Mapping[str, str]) -> str:
+    return "".join(f"{name}: {text}\n" for name, text in histories.items())
+
+
+def kept() -> dict[str, str]:
+    """What ``history.txt`` says."""
+    return dict(line.split(": ", 1) for line in HISTORY.read_text().splitlines())
