@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs release-data licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs release-data sources licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -45,6 +45,10 @@ docs: .venv/installed
 # What a release of Kubernetes changes, from a checkout of it; RELEASE=1.35.4 for a patch instead of the checkout's minor.
 release-data: .venv/dev
 	$(BIN)/python -m tests.releases "$(KUBERNETES)" $(if $(RELEASE),--release $(RELEASE))
+
+# What of the files and functions that rules were read from a checkout does not have.
+sources: .venv/dev
+	$(BIN)/python -m tests.releases.sources "$(KUBERNETES)"
 
 licenses: .venv/dev
 	$(BIN)/python -m tests.licenses docs/licenses.md

@@ -2,9 +2,12 @@
 
 A field that the manifest leaves out keeps its value, as kubectl apply leaves what others have set.
 
-Source of the rules: ValidateDeploymentUpdate, ValidateDaemonSetUpdate, ValidateStatefulSetUpdate, ValidateJobUpdate and
-ValidatePodUpdate of Kubernetes. Whole templates and differences of two pods, which the API server prints,
-are left out.
+Whole templates and differences of two pods, which the API server prints, are left out.
+
+Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentUpdate, ValidateDaemonSetUpdate,
+    ValidateStatefulSetUpdate
+Source: pkg/apis/batch/validation/validation.go, ValidateJobUpdate
+Source: pkg/apis/core/validation/validation.go, ValidatePodUpdate
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Which pods are a workload's: those it controls, and orphans that its selector matches."""
+"""Which pods are a workload's: those it controls, and orphans that its selector matches.
+
+Source: pkg/controller/controller_ref_manager.go, ClaimObject, ClaimPods
+Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet, claimPods
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ def pods_of(
 def active_pods_of(controller: ReplicaSet | ReplicationController, pods: PodsByController) -> list[Pod]:
     """What ``spec.replicas`` is compared with: what ``controller`` owns or adopts, neither ended nor terminating.
 
-    Source of the rule: syncReplicaSet.
+    Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet
     """
     meta = controller.metadata
     workload = WorkloadName(type(controller).__name__, meta.namespace, meta.name)

@@ -1,6 +1,7 @@
 """The claims that are made for a single pod, as the API server would store them.
 
-Source of the rules: pkg/controller/volume/ephemeral of Kubernetes, and the admission plugin DefaultStorageClass.
+Source: pkg/controller/volume/ephemeral/controller.go, handleVolume
+Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go, Admit
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """DaemonSets: pods that tolerate problems of their node, which nodes should have one, and where it may stay.
 
-Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon. The free room of a
-node does not matter: a pod that does not fit waits.
+The free room of a node does not matter: a pod that does not fit waits.
+
+Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod, predicates
+Source: pkg/controller/daemon/util/daemonset_util.go, AddOrUpdateDaemonPodTolerations,
+    ReplaceDaemonSetPodNodeNameNodeAffinity
 """
 
 from __future__ import annotations
@@ -95,7 +98,7 @@ def pinned_to(pod: Pod, node: str) -> Pod:
     """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
     name.
 
-    Source of the rule: ReplaceDaemonSetPodNodeNameNodeAffinity (pkg/controller/daemon/util).
+    Source: pkg/controller/daemon/util/daemonset_util.go, ReplaceDaemonSetPodNodeNameNodeAffinity
     """
     only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
     required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])

@@ -1,8 +1,10 @@
 """Failed nodes: their taints, which pods are deleted and when, and at what rate in a zone.
 
-Source of the rules: the node lifecycle controller (handleDisruption, ComputeZoneState, ReducedQPSFunc), with the flags
-of kube-controller-manager at their defaults, the taint eviction controller and the pod garbage collector of Kubernetes
-(k8s.io/kubernetes/pkg/controller/{nodelifecycle,tainteviction,podgc}).
+The flags of kube-controller-manager have their defaults.
+
+Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, handleDisruption, ComputeZoneState, ReducedQPSFunc
+Source: pkg/controller/tainteviction/taint_eviction.go, processPodOnNode, getMinTolerationTime
+Source: pkg/controller/podgc/gc_controller.go, gcOrphaned, gcTerminating
 """
 
 from __future__ import annotations

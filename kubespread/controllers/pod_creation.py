@@ -1,6 +1,8 @@
 """An object from which pods are made, and the pod made from it.
 
 Hashes and random suffixes of names are made up, but the same for the same template.
+
+Source: pkg/controller/controller_utils.go, GetPodFromTemplate, ComputeHash
 """
 
 from __future__ import annotations

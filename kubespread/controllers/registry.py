@@ -1,7 +1,4 @@
-"""Which controller makes a pod of an object, and how many.
-
-Source of the rules: the controllers of Kubernetes.
-"""
+"""Which controller makes a pod of an object, and how many."""
 
 from __future__ import annotations
 

@@ -4,8 +4,11 @@ Which pod of a pair goes first is determined for all pairs at once. Each pod add
 it and one for every pod that compares equal. No pair is compared one by one, since thousands of pods have millions of
 pairs: all rules but two are orders, and those two are orders of UIDs among pods of different times.
 
-Source of the rules: ActivePodsWithRanks of pkg/controller and manageReplicas of pkg/controller/replicaset, with the
-gates PodDeletionCost and LogarithmicScaleDown at their default, on.
+The gates PodDeletionCost and LogarithmicScaleDown are at their default, on.
+
+Source: pkg/controller/controller_utils.go, ActivePodsWithRanks, compareMaxContainerRestarts, logarithmicRankDiff
+Source: pkg/controller/replicaset/replica_set.go, manageReplicas, getPodsToDelete, getIndirectlyRelatedPods,
+    getPodsRankedByRelatedPodsOnSameNode
 """
 
 from __future__ import annotations
@@ -223,7 +226,9 @@ class Victims:
 def related_pods(replica_set: ReplicaSet, replica_sets: Iterable[ReplicaSet], pods: Iterable[Pod]) -> list[Pod]:
     """The active pods of all ReplicaSets with the controller of ``replica_set``, by selector, each once.
 
-    They need not be owned. A ReplicaSet without a controller has none. Source of the rule: getIndirectlyRelatedPods.
+    They need not be owned. A ReplicaSet without a controller has none.
+
+    Source: pkg/controller/replicaset/replica_set.go, getIndirectlyRelatedPods
     """
     owner, namespace = controller_of(replica_set), replica_set.metadata.namespace
     if owner is None:

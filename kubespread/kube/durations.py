@@ -1,6 +1,7 @@
 """Durations as Go reads and prints them: ``1h30m``, ``1.5s``.
 
-Source of the rules: Go's time package.
+Source: Go 1.26: src/time/format.go, ParseDuration
+Source: Go 1.26: src/time/time.go, Duration
 """
 
 from __future__ import annotations

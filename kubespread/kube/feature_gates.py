@@ -1,6 +1,8 @@
 """Feature gates: what each release enables by default, and what a cluster's operator may change.
 
-Source of the rules: k8s.io/component-base/featuregate; of the gates: the files of `kube/releases/`.
+What gates each release has is in `kube/releases/`.
+
+Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetFromMap, Validate
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Values as Go prints them inside Kubernetes' messages."""
+"""Values as Go prints them inside Kubernetes' messages.
+
+Source: staging/src/k8s.io/apimachinery/pkg/util/errors/errors.go, NewAggregate, Error
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Names of container images."""
+"""Names of container images.
+
+Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName
+"""
 
 from __future__ import annotations
 

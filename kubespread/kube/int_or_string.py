@@ -1,6 +1,7 @@
 """Numbers that may be written as a percentage.
 
-Source of the rules: GetScaledValueFromIntOrPercent of k8s.io/apimachinery/pkg/util/intstr, and Go's strconv.Atoi.
+Source: staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go, GetScaledValueFromIntOrPercent,
+    getIntOrPercentValueSafely
 """
 
 from __future__ import annotations

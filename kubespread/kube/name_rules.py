@@ -1,6 +1,9 @@
 """What Kubernetes accepts as label keys, label values and DNS names, and its messages when it does not.
 
-Source of the rules: k8s.io/apimachinery/pkg/util/validation. Lengths are bytes; the expressions match whole strings.
+Lengths are bytes; the expressions match whole strings.
+
+Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsQualifiedName, IsValidLabelValue,
+    IsDNS1123Label, IsDNS1123Subdomain
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Node selectors: ORed terms of requirements on a node's labels and its name.
 
-Source of the rules: k8s.io/component-helpers/scheduling/corev1/nodeaffinity.
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, NewNodeSelector, Match,
+    isEmptyNodeSelectorTerm
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go,
+    nodeSelectorRequirementsAsSelector
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Who controls a pod, or another object."""
+"""Who controls a pod, or another object.
+
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/controller_ref.go, GetControllerOfNoCopy
+"""
 
 from __future__ import annotations
 

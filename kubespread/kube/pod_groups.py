@@ -1,6 +1,8 @@
 """Which group a pod belongs to, and what that group asks for.
 
-Source of the rules: kube-scheduler 1.35 to 1.37, plugins/gangscheduling (PreEnqueue, Permit).
+What Workloads said until 1.35, PodGroups say since.
+
+Source: pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go, PreEnqueue, Permit
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """What a pod requests: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
-Source of the rules: k8s.io/component-helpers/resource (PodRequests) of Kubernetes 1.37 and the pod lifecycle's resize
-status. What older releases make of a resize: `kube/admission/gated_fields.py`.
+As of 1.37. What older releases make of a resize: `kube/admission/gated_fields.py`.
+
+Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests, AggregateContainerRequests,
+    IsPodResizeInfeasible
 """
 
 from __future__ import annotations

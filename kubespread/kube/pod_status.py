@@ -1,6 +1,7 @@
 """What controllers ask of a pod's state.
 
-Source of the rules: IsPodActive of pkg/controller, IsPodReady and IsPodAvailable of pkg/api/v1/pod.
+Source: pkg/controller/controller_utils.go, IsPodActive, podReadyTime
+Source: pkg/api/v1/pod/util.go, IsPodReady, IsPodAvailable
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Which of two pods comes first, and whether they are two at all."""
+"""Which of two pods comes first, and whether they are two at all.
+
+Source: pkg/scheduler/util/utils.go, MoreImportantPod
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, PodPriority
+"""
 
 from __future__ import annotations
 

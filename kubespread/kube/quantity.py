@@ -3,7 +3,9 @@
 Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are
 exact in both; they differ in how they treat a value that an int64 cannot hold.
 
-Source of the rules: k8s.io/apimachinery/pkg/api/resource (Quantity).
+Source: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, ParseQuantity, Value, MilliValue, Add, Cmp,
+    CanonicalizeBytes
+Source: staging/src/k8s.io/apimachinery/pkg/api/resource/scale_int.go, scaledValue
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which kind of resource a name denotes.
 
-Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/helper and k8s.io/component-helpers.
+Source: pkg/apis/core/v1/helper/helpers.go, IsExtendedResourceName, IsNativeResource, IsHugePageResourceName
+Source: pkg/apis/core/v1/helper/helpers.go, IsAttachableVolumeResourceName, IsPrefixedNativeResource
 """
 
 from __future__ import annotations

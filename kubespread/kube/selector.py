@@ -1,6 +1,7 @@
 """Requirements on labels, LabelSelectors made of them, and both as people type them: ``app=web,tier in (a,b),!canary``.
 
-Source of the rules: k8s.io/apimachinery/pkg/labels (labels.Parse) and the LabelSelector type of the API.
+Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, Parse, NewRequirement, Matches
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go, LabelSelectorAsSelector
 """
 
 from __future__ import annotations

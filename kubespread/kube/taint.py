@@ -3,8 +3,9 @@
 A cordoned node has both the field that ``kubectl cordon`` sets and the taint that the node controller makes of it: the
 NodeUnschedulable filter reads the field, ``nodeTaintsPolicy: Honor`` reads only taints.
 
-Source of the rules: k8s.io/component-helpers/scheduling/corev1 (FindMatchingUntoleratedTaint), the Toleration type, and
-parseTaints of k8s.io/kubectl/pkg/cmd/taint.
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, FindMatchingUntoleratedTaint
+Source: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint, compareNumericValues
+Source: staging/src/k8s.io/kubectl/pkg/cmd/taint/utils.go, parseTaints, parseTaint
 """
 
 from __future__ import annotations

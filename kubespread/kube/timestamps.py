@@ -1,6 +1,6 @@
 """Moments as Kubernetes writes them: RFC 3339, to the second.
 
-Source of the rules: metav1.Time of k8s.io/apimachinery.
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/time.go, Time, UnmarshalJSON, MarshalJSON
 """
 
 from __future__ import annotations

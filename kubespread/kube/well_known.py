@@ -1,4 +1,9 @@
-"""Names that Kubernetes itself gives a meaning to, and the zone that a node's labels name."""
+"""Names that Kubernetes itself gives a meaning to, and the zone that a node's labels name.
+
+Source: staging/src/k8s.io/api/core/v1/well_known_labels.go, LabelHostname, LabelTopologyZone,
+    LabelFailureDomainBetaZone
+Source: staging/src/k8s.io/component-helpers/node/topology/helpers.go, GetZoneKey
+"""
 
 from __future__ import annotations
 

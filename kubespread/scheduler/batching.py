@@ -1,8 +1,10 @@
 """OpportunisticBatching: a pod that is like the previous one but no longer fits on its node takes the next best node of
 the previous cycle instead of being scored again.
 
-Source of the rules: kube-scheduler, framework/runtime/batch.go (GetNodeHint, StoreScheduleResults) and schedule_one.go
-(sortedNodeScores). All cycles of a queue are taken to run within the half second for which results are kept.
+All cycles of a queue are taken to run within the half second for which results are kept.
+
+Source: pkg/scheduler/framework/runtime/batch.go, GetNodeHint, StoreScheduleResults, batchStateCompatible
+Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError."""
+"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError.
+
+Source: pkg/scheduler/schedule_one.go, findNodesThatPassFilters, prioritizeNodes
+Source: pkg/scheduler/framework/types.go, FitError, Diagnosis
+"""
 
 from __future__ import annotations
 

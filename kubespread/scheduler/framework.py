@@ -1,10 +1,15 @@
 """Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalization, weights, and the FitError.
 
-Source of the rules: kube-scheduler (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
-plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
-
 Profiles may switch off an extension point whose result the plugin's Filter, Score or Reserve reads. Some plugins do
 without it. The others end every cycle that reaches them in an error, and such a profile places no pod (`MissingState`).
+
+Unlike kube-scheduler, every filter plugin judges every node, so that all reasons are known; the verdict is still the
+first rejection in profile order.
+
+Source: pkg/scheduler/framework/runtime/framework.go, RunPreFilterPlugins, RunFilterPlugins, RunPreScorePlugins,
+    RunScorePlugins
+Source: pkg/scheduler/schedule_one.go, schedulePod, findNodesThatFitPod, prioritizeNodes
+Source: pkg/scheduler/framework/types.go, FitError, Error
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes.
 
 For a single node: which parts of a node selector it does not meet.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, GetRequiredNodeAffinity,
+    RequiredNodeAffinity
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
 (`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type.
 
-Source of the rules: kube-scheduler, pkg/scheduler/framework/interface.go.
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
+    PreScorePlugin, ScorePlugin
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Preemption as a prediction: the result of a profile's PostFilter plugins once no node is left for a pod.
 
-Source of the rules: kube-scheduler, framework/runtime (RunPostFilterPlugins).
+Source: pkg/scheduler/framework/runtime/framework.go, RunPostFilterPlugins
 """
 
 from __future__ import annotations

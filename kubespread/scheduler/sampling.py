@@ -1,7 +1,6 @@
 """percentageOfNodesToScore: in a large cluster kube-scheduler looks for nodes only until it has found enough of them.
 
-Source of the rules: kube-scheduler, schedule_one.go (numFeasibleNodesToFind, findNodesThatFitPod,
-findNodesThatPassFilters).
+Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatFitPod, findNodesThatPassFilters
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What kube-scheduler knows of a plugin before running it; declared beside the plugin.
 
-Source of the rules: kube-scheduler, apis/config/v1/default_plugins.go, framework/interface.go and the plugins' own
-interfaces.
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Plugin
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
 """What the Deployment controller does with the ReplicaSets of a Deployment, pass after pass.
 
-Source of the rules: syncDeployment, sync.go (scale, GetReplicaSetProportion) of pkg/controller/deployment.
+Source: pkg/controller/deployment/deployment_controller.go, syncDeployment
+Source: pkg/controller/deployment/sync.go, sync, scale, isScalingEvent, cleanupDeployment
+Source: pkg/controller/deployment/rolling.go, rolloutRolling, reconcileNewReplicaSet, reconcileOldReplicaSets,
+    cleanupUnhealthyReplicas
+Source: pkg/controller/deployment/recreate.go, rolloutRecreate
+Source: pkg/controller/deployment/util/deployment_util.go, GetReplicaSetProportion, NewRSNewReplicas,
+    DeploymentComplete
 """
 
 from __future__ import annotations
@@ -149,7 +155,10 @@ _MAX_INT32 = 2**31 - 1
 
 
 def _is_scaling(rollout: _Rollout) -> bool:
-    """Whether an active ReplicaSet was sized for another number of replicas. Source of the rule: isScalingEvent."""
+    """Whether an active ReplicaSet was sized for another number of replicas.
+
+    Source: pkg/controller/deployment/sync.go, isScalingEvent
+    """
     desired = (_number(replica_set, DESIRED_REPLICAS) for replica_set in rollout.active)
     return any(number is not None and number != rollout.replicas for number in desired)
 
@@ -307,7 +316,10 @@ def _sync(rollout: _Rollout, pods: Sequence[Pod], digest: str, now: datetime) ->
 
 
 def _is_complete(deployment: Deployment) -> bool:
-    """By the status of the pass before. Source of the rule: DeploymentComplete."""
+    """By the status of the pass before.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, DeploymentComplete
+    """
     status, replicas = deployment.status, replicas_of(deployment)
     return (
         status.updated_replicas == status.replicas == status.available_replicas == replicas
@@ -318,7 +330,7 @@ def _is_complete(deployment: Deployment) -> bool:
 def _clean_up_history(rollout: _Rollout) -> None:
     """Delete old ReplicaSets beyond the limit, lowest revision first, unless they had pods before the pass.
 
-    Source of the rule: cleanupDeployment.
+    Source: pkg/controller/deployment/sync.go, cleanupDeployment
     """
     limit = rollout.deployment.spec.revision_history_limit
     if limit == _NO_LIMIT:
@@ -405,7 +417,10 @@ def _desired(rollout: _Rollout, new: ReplicaSet) -> int:
 
 
 def _grown(rollout: _Rollout, present: int) -> int:
-    """What the new ReplicaSet may grow to. Source of the rule: NewRSNewReplicas."""
+    """What the new ReplicaSet may grow to.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, NewRSNewReplicas
+    """
     room = rollout.replicas + rollout.max_surge - rollout.total
     return present + min(room, rollout.replicas - present) if room > 0 else present
 

@@ -1,4 +1,8 @@
-"""Deployments: pods that their ReplicaSet of the newest revision makes."""
+"""Deployments: pods that their ReplicaSet of the newest revision makes.
+
+Source: pkg/controller/deployment/sync.go, getNewReplicaSet
+Source: pkg/controller/controller_utils.go, GetPodFromTemplate
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The ReplicaSets of a Deployment: one for each template it has had, all but the newest being scaled down.
 
-Source of the rules: pkg/controller/deployment/util.
+Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet, EqualIgnoreHash, Revision,
+    FindActiveOrLatest
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
     """Of the Deployment's ReplicaSets the oldest that has its template.
 
     Only what scheduling reads of a template is kept, so different templates may look equal; then the one with the
-    revision that the Deployment itself names counts. Source of the rule: FindNewReplicaSet.
+    revision that the Deployment itself names counts.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet
     """
     alike = [
         replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)

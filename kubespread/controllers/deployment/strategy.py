@@ -1,6 +1,7 @@
 """How many pods a Deployment asks for, and how far a rollout may go above and below.
 
-Source of the rules: SetDefaults_Deployment, ResolveFenceposts, MaxSurge and MaxUnavailable.
+Source: pkg/apis/apps/v1/defaults.go, SetDefaults_Deployment
+Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts, MaxSurge, MaxUnavailable
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """PodDisruptionBudgets: what the disruption controller writes into their status.
 
-Source of the rules: k8s.io/kubernetes/pkg/controller/disruption (trySync, getExpectedScale and its finders,
-getExpectedPodCount, countHealthyPods, buildDisruptedPodMap, updatePdbStatus, failSafe) and the disruption helpers of
-the policy API.
+Source: pkg/controller/disruption/disruption.go, trySync, getExpectedScale, getExpectedPodCount, countHealthyPods,
+    buildDisruptedPodMap
+Source: pkg/controller/disruption/disruption.go, updatePdbStatus, failSafe
+Source: staging/src/k8s.io/component-helpers/apps/poddisruptionbudget/helpers.go, UpdateDisruptionAllowedCondition
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What ``kubectl drain`` does with the pods of a node before it evicts any.
 
-Source of the rules: k8s.io/kubectl/pkg/drain (filters.go).
+Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters, daemonSetFilter, mirrorPodFilter,
+    localStorageFilter, unreplicatedFilter
 """
 
 from __future__ import annotations

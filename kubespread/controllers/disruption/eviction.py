@@ -1,7 +1,7 @@
 """Evictions through the API, with the API server's answers.
 
-Source of the rules: the eviction subresource of pods (k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go) and
-the deletion strategy of pods.
+Source: pkg/registry/core/pod/storage/eviction.go, Create, checkAndDecrement, canIgnorePDB, getPodDisruptionBudgets
+Source: pkg/registry/core/pod/strategy.go, CheckGracefulDelete
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike a ReplicaSet's, the pods that it may
 delete are in an order: neither cost nor crowding nor UID is looked at.
 
-Source of the rules: syncJob, manageJob, activePodsForRemoval and indexed_job_utils of
-k8s.io/kubernetes/pkg/controller/job, and ActivePods of pkg/controller.
+Source: pkg/controller/job/job_controller.go, syncJob, manageJob, activePodsForRemoval
+Source: pkg/controller/job/indexed_job_utils.go, calculateSucceededIndexes, firstPendingIndexes,
+    appendDuplicatedIndexPodsForRemoval
+Source: pkg/controller/controller_utils.go, ActivePods
 """
 
 from __future__ import annotations

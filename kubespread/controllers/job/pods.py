@@ -1,4 +1,9 @@
-"""Jobs, and the CronJobs that create them."""
+"""Jobs, and the CronJobs that create them.
+
+Source: pkg/controller/job/job_controller.go, manageJob
+Source: pkg/controller/job/indexed_job_utils.go, addCompletionIndexAnnotation, podGenerateNameWithIndex
+Source: pkg/controller/cronjob/utils.go, getJobFromTemplate2
+"""
 
 from __future__ import annotations
 

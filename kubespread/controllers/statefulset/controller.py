@@ -1,7 +1,10 @@
 """One pass of the StatefulSet controller: which pods it creates and deletes, and the status it leaves.
 
-Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.37; differences in earlier
-releases are in `UpdateRules`.
+As of 1.37; differences in earlier releases are in `UpdateRules`.
+
+Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet, processReplica, processCondemned,
+    computeReplicaStatus
+Source: pkg/controller/statefulset/stateful_set_utils.go, getStatefulSetMaxUnavailable, completeRollingUpdate
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""StatefulSets: pods by ordinal, each with its own claims."""
+"""StatefulSets: pods by ordinal, each with its own claims.
+
+Source: pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod, newVersionedStatefulSetPod, initIdentity,
+    updateStorage
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """Tolerations that admission adds to a pod: those of its runtime class, five minutes for nodes that are not
 reachable, and those of taints that reserve nodes for pods that request their extended resources.
 
-Source of the rules: the DefaultTolerationSeconds, ExtendedResourceToleration and RuntimeClass admission plugins of
-Kubernetes and k8s.io/kubernetes/pkg/util/tolerations.
+Source: plugin/pkg/admission/defaulttolerationseconds/admission.go, Admit
+Source: plugin/pkg/admission/extendedresourcetoleration/admission.go, Admit
+Source: plugin/pkg/admission/runtimeclass/admission.go, setScheduling
+Source: pkg/util/tolerations/tolerations.go, MergeTolerations
 """
 
 from __future__ import annotations

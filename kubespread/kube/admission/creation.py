@@ -1,4 +1,7 @@
-"""What the API server does to a pod that is sent to it, in its order."""
+"""What the API server does to a pod that is sent to it, in its order.
+
+Source: pkg/registry/core/pod/strategy.go, PrepareForCreate, Validate
+"""
 
 from __future__ import annotations
 

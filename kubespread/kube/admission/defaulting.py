@@ -3,9 +3,12 @@
 Incomplete pod-level resources are filled in at different times: up to 1.36 before admission plugins see the pod, since
 1.37 after they have changed it.
 
-Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods,
-and pkg/api/pod/util.go (DefaultPodLevelResources) of 1.37. Defaulting changes the objects it is given; doing it again
-changes nothing.
+Defaulting changes the objects it is given; doing it again changes nothing. DefaultPodLevelResources is of 1.37.
+
+Source: pkg/apis/core/v1/defaults.go, SetDefaults_Pod, SetDefaults_PodSpec, SetDefaults_Container,
+    SetDefaults_ResourceList
+Source: pkg/apis/core/v1/defaults.go, defaultPodRequests, defaultHugePagePodLimits, defaultHostNetworkPorts
+Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys, applyMatchLabelKeys
 """
 
 from __future__ import annotations

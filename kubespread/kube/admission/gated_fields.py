@@ -3,8 +3,8 @@
 Pods under an in-place resize were counted differently before 1.37: the larger of requested and granted amounts per
 container, added up; 1.37 adds up first. So here a pod's requests are rewritten to what it takes under the older rule.
 
-Source of the table: the releases' dropDisabledFields (pkg/api/pod/util.go), and k8s.io/component-helpers/resource
-(PodRequests).
+Source: pkg/api/pod/util.go, DropDisabledPodFields, dropDisabledFields
+Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests, determineEffectiveRequests
 """
 
 from __future__ import annotations

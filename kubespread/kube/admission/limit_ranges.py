@@ -1,6 +1,7 @@
 """LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods.
 
-Source of the rules: the LimitRanger admission plugin of Kubernetes.
+Source: plugin/pkg/admission/limitranger/admission.go, PodMutateLimitFunc, defaultContainerResourceRequirements
+Source: plugin/pkg/admission/limitranger/admission.go, PodValidateLimitFunc, minConstraint, maxConstraint
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Admission with the objects of the snapshot: what it changes in a pod, what it refuses, and what it cannot know.
 
-Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, ExtendedResourceToleration,
-RuntimeClass and ResourceQuota admission plugins of Kubernetes.
+Source: plugin/pkg/admission/limitranger/admission.go, Admit, Validate
+Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
+Source: plugin/pkg/admission/priority/admission.go, admitPod
+Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, validateOverhead
+Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, Validate
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """ResourceQuotas: which of them a pod is charged to, and how many pods like it they allow.
 
-Source of the rules: the ResourceQuota admission plugin of Kubernetes and its evaluator of pods.
+Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest, checkQuotas
+Source: pkg/quota/v1/evaluator/core/pods.go, PodUsageFunc, Matches, podMatchesScopeFunc, Constraints
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[st
 def is_charged(pod: Pod, now: datetime) -> bool:
     """Whether quotas count the pod: until it has ended, or its grace period to end is over.
 
-    Source of the rule: QuotaV1Pod of k8s.io/kubernetes/pkg/quota/v1/evaluator/core.
+    Source: pkg/quota/v1/evaluator/core/pods.go, QuotaV1Pod
     """
     meta = pod.metadata
     if pod.status.phase in ENDED_PHASES:

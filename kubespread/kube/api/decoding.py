@@ -3,6 +3,8 @@
 The walk checks a value against the types of this package, drops nulls as JSON decoding in Go does, and finds fields
 that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types do not
 express (that amounts, selectors and moments can be parsed) is checked once, when an object is read.
+
+Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError, decodeState
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Every field of nodes and of the kinds that create pods, as the API servers' schemas have them.
 
-Source: the files of `kube/releases/`. A field that a release has lost is still one, since its manifests are read too.
+They are in `kube/releases/`. A field that a release has lost is still one, since its manifests are read too.
 """
 
 from __future__ import annotations

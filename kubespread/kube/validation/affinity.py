@@ -1,4 +1,10 @@
-"""Validation of node affinity, pod affinity and pod anti-affinity."""
+"""Validation of node affinity, pod affinity and pod anti-affinity.
+
+Source: pkg/apis/core/validation/validation.go, validateAffinity, validateNodeAffinity, ValidateNodeSelectorTerm,
+    ValidatePreferredSchedulingTerms
+Source: pkg/apis/core/validation/validation.go, validatePodAffinity, validatePodAntiAffinity, validatePodAffinityTerm,
+    ValidatePodAffinityTermSelector
+"""
 
 from __future__ import annotations
 

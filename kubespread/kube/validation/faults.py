@@ -1,6 +1,7 @@
 """The shapes of the API server's validation errors.
 
-Source of the rules: k8s.io/apimachinery/pkg/util/validation/field.
+Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go, Error, ErrorBody, Invalid, Required,
+    Forbidden, NotSupported, Duplicate
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Validation of label maps and label selectors."""
+"""Validation of label maps and label selectors.
+
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, ValidateLabels,
+    ValidateLabelSelector, ValidateLabelSelectorRequirement
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Validation of those fields of nodes that scheduling reads.
 
-Source of the rules: ValidateNode and validateNodeTaints of k8s.io/kubernetes/pkg/apis/core/validation.
+Source: pkg/apis/core/validation/validation.go, ValidateNode, validateNodeTaints, ValidateNodeResources
 """
 
 from __future__ import annotations

@@ -1,5 +1,10 @@
 """Validation of a pod or a pod template, its containers and its resource claims, in the order of the API server's
 checks.
+
+Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMetadataAndSpec, ValidatePodSpec,
+    validateContainers, validateInitContainers
+Source: pkg/apis/core/validation/validation.go, validateContainerCommon, validatePodResourceClaims,
+    ValidateTolerations, validateSchedulingGates
 """
 
 from __future__ import annotations

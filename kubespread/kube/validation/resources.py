@@ -1,4 +1,10 @@
-"""Validation of resource requests and limits, of containers and of whole pods."""
+"""Validation of resource requests and limits, of containers and of whole pods.
+
+Source: pkg/apis/core/validation/validation.go, ValidateContainerResourceRequirements, validateResourceRequirements,
+    validatePodResources
+Source: pkg/apis/core/validation/validation.go, validatePodResourceRequirements, validatePodResourceConsistency,
+    ValidateResourceQuantityValue, validateOverhead
+"""
 
 from __future__ import annotations
 

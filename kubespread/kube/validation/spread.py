@@ -1,4 +1,10 @@
-"""Validation of topologySpreadConstraints."""
+"""Validation of topologySpreadConstraints.
+
+Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints, validateMinDomains,
+    ValidateTopologyKey, ValidateWhenUnsatisfiable
+Source: pkg/apis/core/validation/validation.go, ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy,
+    ValidateMatchLabelKeysInTopologySpread
+"""
 
 from __future__ import annotations
 

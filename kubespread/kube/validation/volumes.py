@@ -1,4 +1,9 @@
-"""Validation of a pod's volumes, of every kind in what it must name, and of the claims that ephemeral ones make."""
+"""Validation of a pod's volumes, of every kind in what it must name, and of the claims that ephemeral ones make.
+
+Source: pkg/apis/core/validation/validation.go, ValidateVolumes, validateVolumeSource, validateEphemeralVolumeSource
+Source: pkg/apis/core/validation/validation.go, ValidatePersistentVolumeClaimTemplate,
+    ValidatePersistentVolumeClaimSpec
+"""
 
 from __future__ import annotations
 

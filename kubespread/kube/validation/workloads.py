@@ -1,4 +1,9 @@
-"""Validation of what holds a pod template; its pods are validated on their own once they are made."""
+"""Validation of what holds a pod template; its pods are validated on their own once they are made.
+
+Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec, ValidateReplicaSetSpec, ValidateDaemonSetSpec
+Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec
+Source: pkg/apis/batch/validation/validation.go, ValidateJobSpec
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """cluster-autoscaler, loop by loop: which group helps, how many nodes it adds, and which pods are then placed.
 
-Source of the rules: cluster-autoscaler 1.36.1 (core/scaleup/orchestrator). Among several groups that help it takes one
-by its expander; here that is least-waste, and ties go to the first name.
+Among several groups that help it takes one by its expander; here that is least-waste, and ties go to the first name.
+
+Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/scaleup/orchestrator/orchestrator.go, ScaleUp,
+    ComputeExpansionOption
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Karpenter, round by round: pods go one by one onto existing nodes, onto nodes planned in this round, or onto new
 ones; then the new nodes are launched and kube-scheduler places the waiting pods.
 
-Source of the rules: Karpenter core v1.14, outlined. Where it chooses at random, the first name is taken.
+Outlined; where Karpenter chooses at random, the first name is taken.
+
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/scheduler.go, Solve, addToExistingNode,
+    addToInflightNode, addToNewNodeClaim
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """Topology spread as Karpenter sees it: the minimum is taken over the domains that its pools could make, whether or not
 a node of them runs.
 
-Source of the rules: Karpenter core v1.14 (topology.go and topologygroup.go), outlined.
+Outlined.
+
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topology.go, NewTopology
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topologygroup.go, Get, nextDomainTopologySpread,
+    domainMinCount
 """
 
 from __future__ import annotations

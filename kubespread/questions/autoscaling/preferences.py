@@ -1,6 +1,8 @@
 """A pod's preferences, as Karpenter treats them: required at first, and dropped one by one where it finds no node.
 
-Source of the rules: Karpenter's preferences (pkg/controllers/provisioning/scheduling), preference policy Respect.
+The preference policy is Respect.
+
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/preferences.go, Relax
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Node groups as an autoscaler sees them in a cluster, each with a template of its new nodes.
 
-Source of the rules: cluster-autoscaler 1.36.1, which takes a good node of the group, else the machine provider's
-template, else any node of the group; and turns it into a new node.
+It takes a good node of the group, else the machine provider's template, else any node of the group; and turns it into
+a new node.
+
+Source: cluster-autoscaler 1.36.1: cluster-autoscaler/processors/nodeinfosprovider/mixed_nodeinfos_processor.go,
+    Process
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Trying a gang once: its members in kube-scheduler's order on a cluster that stays as it is unless enough fit.
 
-Source of the rules: kube-scheduler, schedule_one_podgroup.go: every pending pod of the group is tried once, in a
-fixed order, and each sees those before it; with a topology key that is done for every domain, and the scores of the
-placements decide among those where enough pods fit.
+Every pending pod of the group is tried once, in a fixed order, and each sees those before it; with a topology key that
+is done for every domain, and the scores of the placements decide among those where enough pods fit.
+
+Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorithm,
+    podGroupSchedulingPlacementAlgorithm, findBestPlacement
 """
 
 from __future__ import annotations

@@ -3,8 +3,11 @@
 Only nodes of the domain are candidates. All nodes are still counted: spreading and inter-pod affinity look at the whole
 cluster.
 
-Source of the rules: kube-scheduler, plugins/topologyaware (one placement for each value of the key, nodes without the
-label in none; members that run fix the domain) and backend/cache/snapshot.go (AssumePlacement).
+There is one placement for each value of the key, and nodes without the label are in none; members that run fix the
+domain.
+
+Source: pkg/scheduler/framework/plugins/topologyaware/topology_placement.go, GeneratePlacements
+Source: pkg/scheduler/backend/cache/snapshot.go, AssumePlacement
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Affinity terms, parsed, and the namespaces they reach.
 
-Source of the rules: kube-scheduler, framework/types.go (AffinityTerm) and interpodaffinity/plugin.go.
+Source: staging/src/k8s.io/kube-scheduler/framework/types.go, AffinityTerm
+Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go, mergeAffinityTermNamespacesIfNotEmpty,
+    GetNamespaceLabelsSnapshot
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """What nodes can allocate and what pods request, in the integers kube-scheduler counts in.
 
-Source of the rules: kube-scheduler's NodeInfo (framework/types.go): cpu in milli-units, everything else in whole units.
+Cpu is counted in milli-units, everything else in whole units.
+
+Source: pkg/scheduler/framework/types.go, Resource, Add, NodeInfo, CalculateResource
 """
 
 from __future__ import annotations

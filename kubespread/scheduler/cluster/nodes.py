@@ -1,9 +1,11 @@
 """The nodes of a cluster as columns, each built on first use and shared by all clusters for which it is the same; and
 the order in which kube-scheduler visits nodes.
 
-Source of the rules: kube-scheduler, backend/cache/node_tree.go and schedule_one.go (sortedNodeScores). Its heap of
-scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best in the heap's
-pre-order is taken.
+The heap of scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best
+in the heap's pre-order is taken.
+
+Source: pkg/scheduler/backend/cache/node_tree.go, nodeTree, list
+Source: pkg/scheduler/schedule_one.go, newSortedNodeScores, PopScore
 """
 
 from __future__ import annotations

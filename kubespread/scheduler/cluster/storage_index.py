@@ -1,6 +1,8 @@
 """Claims, volumes and classes looked up by name, and the attachable volumes behind a pod's volumes.
 
-Source of the rules: kube-scheduler's volume plugins and k8s.io/csi-translation-lib.
+Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, filterAttachableVolumes, checkAttachableInlineVolume,
+    getCSIDriverInfo
+Source: staging/src/k8s.io/csi-translation-lib/translate.go, TranslateInTreePVToCSI, TranslateInTreeInlineVolumeToCSI
 """
 
 from __future__ import annotations

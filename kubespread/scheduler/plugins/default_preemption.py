@@ -1,7 +1,12 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Source of the rules: kube-scheduler, framework/preemption and plugins/defaultpreemption. Where the scheduler starts
-at a random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
+Where the scheduler starts at a random node, this starts at the first by name; where it breaks a last tie at random,
+this takes the smallest name.
+
+Source: pkg/scheduler/framework/preemption/preemption.go, Preempt, DryRunPreemption, pickOneNodeForPreemption,
+    findCandidates
+Source: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, SelectVictimsOnNode,
+    PodEligibleToPreemptOthers, filterPodsWithPDBViolation
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """ImageLocality: nodes that already hold the pod's images score higher, the more so the more nodes hold them.
 
-Source of the rules: kube-scheduler 1.37, imagelocality/image_locality.go.
+The rules are those of 1.37.
+
+Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, Score, calculatePriority, sumImageScores,
+    normalizedImageName
 """
 
 from __future__ import annotations

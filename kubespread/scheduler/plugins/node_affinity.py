@@ -1,4 +1,9 @@
-"""NodeAffinity: nodeSelector, required and preferred node affinity, and the profile's addedAffinity."""
+"""NodeAffinity: nodeSelector, required and preferred node affinity, and the profile's addedAffinity.
+
+Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go, PreFilter, Filter, Score, NormalizeScore,
+    getPodPreferredNodeAffinity
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateNodeAffinityArgs
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """NodeDeclaredFeatures: the kubelet must say that it has the features the pod needs.
 
-Source of the rules: kube-scheduler, nodedeclaredfeatures, and k8s.io/component-helpers/nodedeclaredfeatures.
+Source: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go, PreFilter, Filter
+Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/framework.go, InferForPodScheduling, MatchNode
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""NodeName: a pod that names its node fits nowhere else."""
+"""NodeName: a pod that names its node fits nowhere else.
+
+Source: pkg/scheduler/framework/plugins/nodename/node_name.go, Filter, Fits
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """NodePorts: the pod's host ports must be free on the node.
 
-Source of the rules: kube-scheduler, nodeports/node_ports.go, and HostPortInfo.
+Source: pkg/scheduler/framework/plugins/nodeports/node_ports.go, PreFilter, Filter, fitsPorts
+Source: staging/src/k8s.io/kube-scheduler/framework/types.go, HostPortInfo, CheckConflict
 """
 
 from __future__ import annotations

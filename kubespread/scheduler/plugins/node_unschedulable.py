@@ -1,4 +1,7 @@
-"""NodeUnschedulable: cordoned nodes take only pods that tolerate the taint a cordon stands for."""
+"""NodeUnschedulable: cordoned nodes take only pods that tolerate the taint a cordon stands for.
+
+Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go, Filter
+"""
 
 from __future__ import annotations
 

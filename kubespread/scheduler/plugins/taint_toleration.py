@@ -1,4 +1,8 @@
-"""TaintToleration: untolerated NoSchedule and NoExecute taints reject, PreferNoSchedule taints cost score."""
+"""TaintToleration: untolerated NoSchedule and NoExecute taints reject, PreferNoSchedule taints cost score.
+
+Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go, Filter, PreScore, Score,
+    countIntolerableTaintsPreferNoSchedule
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): decoded strictly, with kube-scheduler's own refusals,
 and its further checks.
 
-Source of the rules: kube-scheduler, config/v1/types.go (DecodeNestedObjects), and the strict decoder of
-apimachinery.
+Source: staging/src/k8s.io/kube-scheduler/config/v1/types.go, KubeSchedulerConfiguration, DecodeNestedObjects
+Source: staging/src/k8s.io/apimachinery/pkg/runtime/serializer/json/json.go, Decode, unmarshal
 """
 
 from __future__ import annotations

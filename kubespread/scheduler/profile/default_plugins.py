@@ -1,6 +1,6 @@
 """Which plugins a release's default profile has, in which order, and which others its profiles may name.
 
-Source of the rules: kube-scheduler, apis/config/v1/default_plugins.go, and the defaults of the releases before.
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates, applyDynamicResources
 """
 
 from __future__ import annotations

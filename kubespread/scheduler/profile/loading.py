@@ -1,6 +1,7 @@
 """KubeSchedulerConfiguration to profiles, with kube-scheduler's own refusals.
 
-Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler decodes, defaults and validates it.
+Source: cmd/kube-scheduler/app/options/configfile.go, LoadConfigFromFile, loadConfig
+Source: pkg/scheduler/apis/config/v1/defaults.go, SetDefaults_KubeSchedulerConfiguration
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """A scheduling profile: which plugins run at which extension point in which order, and with which weight they score;
 and how kube-scheduler derives that from the plugins of a configuration.
 
-Source of the rules: kube-scheduler, framework/runtime (multiPoint expansion) and apis/config/v1beta2.
+In apis/config/v1beta2 the defaults stand at every extension point.
+
+Source: pkg/scheduler/framework/runtime/framework.go, NewFramework, expandMultiPointPlugins, getExtensionPoints
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePluginSet
 """
 
 from __future__ import annotations

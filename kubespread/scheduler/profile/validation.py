@@ -1,6 +1,9 @@
 """What kube-scheduler refuses in a configuration file, in its words and its order.
 
-Source of the rules: kube-scheduler, apis/config/validation/validation.go, and component-base/config/validation.
+Source: pkg/scheduler/apis/config/validation/validation.go, ValidateKubeSchedulerConfiguration,
+    validateKubeSchedulerProfile, validatePluginConfig
+Source: staging/src/k8s.io/component-base/config/validation/validation.go, ValidateClientConnectionConfiguration,
+    ValidateLeaderElectionConfiguration
 """
 
 from __future__ import annotations

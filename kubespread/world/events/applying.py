@@ -64,7 +64,9 @@ def _job(world: World, name: WorkloadName, current: Job, job: Job, applied: Appl
 def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
     """Give a Deployment the template of the revision before its own.
 
-    Source of the rule: ``kubectl rollout undo``. Raises UsageError where there is none.
+    That is what ``kubectl rollout undo`` does. Raises UsageError where there is none.
+
+    Source: staging/src/k8s.io/kubectl/pkg/polymorphichelpers/rollback.go, Rollback
     """
     rollout = rollout_of(world, name)
     if rollout.deployment.spec.paused:

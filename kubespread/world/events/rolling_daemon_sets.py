@@ -1,6 +1,8 @@
 """A DaemonSet rolled out from one template to another: node by node, by name.
 
-Which nodes come first is arbitrary in a cluster. Source of the rules: the rolling update of the DaemonSet controller.
+Which nodes come first is arbitrary in a cluster.
+
+Source: pkg/controller/daemon/update.go, rollingUpdate, findUpdatedPodsOnNode, updatedDesiredNodeCounts
 """
 
 from __future__ import annotations

@@ -202,8 +202,10 @@ class Families:
 class Adopters:
     """Which controller adopts a pod that has none: the first whose selector matches it.
 
-    Source of the rule: ClaimPods of the controllers' reference managers; a StatefulSet adopts only pods with the
-    name of one of its own.
+    A StatefulSet adopts only pods with the name of one of its own.
+
+    Source: pkg/controller/controller_ref_manager.go, ClaimPods
+    Source: pkg/controller/statefulset/stateful_set_utils.go, isMemberOf
     """
 
     def __init__(self, objects: ClusterObjects) -> None:

@@ -1,6 +1,8 @@
 """Which pods of the domains of one constraint the descheduler takes away, in its own arithmetic.
 
-Source of the rules: balanceDomains and sortDomains of RemovePodsViolatingTopologySpreadConstraint, descheduler v0.36.
+Source: descheduler v0.36:
+    pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go, balanceDomains,
+    sortDomains
 """
 
 from __future__ import annotations

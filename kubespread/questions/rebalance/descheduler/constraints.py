@@ -1,6 +1,8 @@
 """The constraints that the descheduler balances in a namespace, each once.
 
-Source of the rules: newTopologySpreadConstraint of RemovePodsViolatingTopologySpreadConstraint, descheduler v0.36.
+Source: descheduler v0.36:
+    pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go,
+    newTopologySpreadConstraint
 """
 
 from __future__ import annotations

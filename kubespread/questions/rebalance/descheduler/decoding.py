@@ -1,7 +1,9 @@
 """A DeschedulerPolicy of descheduler/v1alpha2, from plain data to typed values, with what the descheduler refuses.
 
-Source of the rules: pkg/api/v1alpha2, and the validation of the arguments of DefaultEvictor and
-RemovePodsViolatingTopologySpreadConstraint, descheduler v0.36.
+Source: descheduler v0.36: pkg/descheduler/policyconfig.go, decode
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/validation.go, ValidateDefaultEvictorArgs
+Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/validation.go,
+    ValidateRemovePodsViolatingTopologySpreadConstraintArgs
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A cycle of the descheduler: the pods that its profiles choose, evicted as far as limits and budgets allow.
 
-Source of the rules: PodEvictor and the pre-eviction filter of DefaultEvictor, descheduler v0.36.
+Source: descheduler v0.36: pkg/descheduler/evictions/evictions.go, NewPodEvictor, EvictPod
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.go, PreEvictionFilter
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
 
-Source of the rules: NodeFit and PodFitsAnyOtherNode of pkg/descheduler/node, descheduler v0.36.
+Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which pods RemovePodsViolatingTopologySpreadConstraint would have evicted from a cluster.
 
-Source of the rules: Balance of the plugin, descheduler v0.36.
+Source: descheduler v0.36:
+    pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go, Balance
 """
 
 from __future__ import annotations

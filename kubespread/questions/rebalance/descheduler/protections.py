@@ -1,6 +1,6 @@
 """Which pods the descheduler's evictor may evict.
 
-Source of the rules: the filter of DefaultEvictor, descheduler v0.36.
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.go, Filter
 """
 
 from __future__ import annotations

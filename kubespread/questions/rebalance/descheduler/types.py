@@ -1,6 +1,9 @@
 """The types of descheduler/v1alpha2, as they are written, with the fields that are read.
 
-Source: pkg/api/v1alpha2 and the arguments of the two plugins, descheduler v0.36.
+Source: descheduler v0.36: pkg/api/v1alpha2/types.go, DeschedulerPolicy
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/types.go, DefaultEvictorArgs
+Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/types.go,
+    RemovePodsViolatingTopologySpreadConstraintArgs
 """
 
 from __future__ import annotations

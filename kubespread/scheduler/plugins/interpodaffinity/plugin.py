@@ -1,6 +1,8 @@
 """The plugin: affinity, anti-affinity and the anti-affinity of others as filter, all preferences as score.
 
-Source of the rules: kube-scheduler, interpodaffinity/{filtering,scoring}.go.
+Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, PreFilter, Filter, satisfyPodAffinity,
+    satisfyPodAntiAffinity
+Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, PreScore, processExistingPod, NormalizeScore
 """
 
 from __future__ import annotations

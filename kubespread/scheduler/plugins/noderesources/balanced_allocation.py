@@ -1,7 +1,9 @@
 """NodeResourcesBalancedAllocation: how much the pod evens out the used fractions of a node's resources.
 
-Source of the rules: kube-scheduler, noderesources/balanced_allocation.go. Sums run in configured order, because
-the last bit of a float can decide a score.
+Sums run in configured order, because the last bit of a float can decide a score.
+
+Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, PreScore, Score, balancedResourceScorer,
+    balancedResourceScore
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score for what is left.
 
-Source of the rules: kube-scheduler, noderesources/fit.go.
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, PreFilter, Filter, fitsRequest,
+    computePodResourceRequest, shouldDelegateResourceToDRA
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 It is always MostAllocated, with the resources and weights of the plugin's own strategy, over what all nodes of the
 placement have and hold together.
 
-Source of the rule: kube-scheduler (PlacementScore of NodeResourcesFit), KEP-5732.
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, ScorePlacement
+Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, scorePlacement
 """
 
 from __future__ import annotations

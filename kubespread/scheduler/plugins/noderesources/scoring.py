@@ -1,9 +1,14 @@
 """Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean;
 and the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
 
-Source of the rules: kube-scheduler,
-noderesources/{resource_allocation,least_allocated,most_allocated,requested_to_capacity_ratio}.go and
-apis/config/validation/validation_pluginargs.go.
+Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, score,
+    calculateResourceAllocatableRequest, calculatePodResourceRequest
+Source: pkg/scheduler/framework/plugins/noderesources/least_allocated.go, leastRequestedScore
+Source: pkg/scheduler/framework/plugins/noderesources/most_allocated.go, mostRequestedScore
+Source: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_ratio.go,
+    buildRequestedToCapacityRatioScorerFunction
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateNodeResourcesFitArgs,
+    ValidateNodeResourcesBalancedAllocationArgs
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Which constraints a pod has: its own, or the profile's, or the scheduler's built-in ones with a derived selector.
 
-Source of the rules: kube-scheduler, podtopologyspread/common.go and plugin.go,
-config/validation/validation_pluginargs.go.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints,
+    buildDefaultConstraints, mergeLabelSetWithSelector
+Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, getConstraints, systemDefaultConstraints
+Source: pkg/scheduler/framework/plugins/helper/spread.go, DefaultSelector
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidatePodTopologySpreadArgs
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The hard constraints: a node passes when matching + self - global minimum <= maxSkew for every one of them.
 
-Source of the rules: kube-scheduler, podtopologyspread/filtering.go.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState, Filter, minMatchNum,
+    updateWithPod
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector, matchNodeInclusionPolicies
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The plugin itself: constraints, their filter and their score, prepared for one pod."""
+"""The plugin itself: constraints, their filter and their score, prepared for one pod.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, New, getConstraints
+Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, PreFilter
+"""
 
 from __future__ import annotations
 

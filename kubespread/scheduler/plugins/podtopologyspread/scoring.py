@@ -1,6 +1,7 @@
 """The soft constraints: fewer matching pods in a node's domains score higher, weighted by how many domains there are.
 
-Source of the rules: kube-scheduler, podtopologyspread/scoring.go.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState, Score, scoreForCount,
+    topologyNormalizingWeight, NormalizeScore
 """
 
 from __future__ import annotations

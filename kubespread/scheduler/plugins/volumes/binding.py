@@ -1,6 +1,11 @@
 """VolumeBinding: bound volumes must reach the node, waiting claims must find a volume or a provisioner there.
 
-Source of the rules: kube-scheduler 1.37, volumebinding/{volume_binding,binder}.go.
+The rules are those of 1.37.
+
+Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, PreFilter, Filter, Score, podHasPVCs
+Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, FindPodVolumes, checkBoundClaims,
+    checkVolumeProvisions, hasEnoughCapacity
+Source: pkg/scheduler/framework/plugins/volumebinding/scorer.go, buildScorerFunction
 """
 
 from __future__ import annotations

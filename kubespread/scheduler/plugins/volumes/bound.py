@@ -1,9 +1,10 @@
 """Claims and volumes once a pod has its node: bound to an existing volume, or to one provisioned for them.
 
-Source of the rules: kube-scheduler, volumebinding/binder.go (AssumePodVolumes, BindPodVolumes), for what a
-provisioner makes kubernetes-csi/external-provisioner: the volume is reached from nodes that are in the same topology as
-the chosen one, by the keys that the driver registered there (spec.drivers[].topologyKeys of its CSINode), and what the
-driver reports of free storage is less by what was asked for.
+What a provisioner makes is that of kubernetes-csi/external-provisioner: the volume is reached from nodes that are in
+the same topology as the chosen one, by the keys that the driver registered there (spec.drivers[].topologyKeys of its
+CSINode), and what the driver reports of free storage is less by what was asked for.
+
+Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolumes, BindPodVolumes
 """
 
 from __future__ import annotations

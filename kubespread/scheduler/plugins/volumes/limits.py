@@ -1,6 +1,9 @@
 """NodeVolumeLimits: how many volumes of each CSI driver a node can attach, and whether it has the driver at all.
 
-Source of the rules: kube-scheduler 1.37, nodevolumelimits/csi.go.
+The rules are those of 1.37.
+
+Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, PreFilter, Filter, getVolumeLimits,
+    checkCSIDriverOnNode
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """Which nodes a volume, a class or a driver's storage reaches, and which free volume a claim would take there.
 
-Source of the rules: kube-scheduler, volumebinding/binder.go, and k8s.io/component-helpers/storage/volume.
+Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, findMatchingVolumes, nodeHasAccess, capacitySufficient
+Source: staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume,
+    CheckVolumeModeMismatches, CheckAccessModes
+Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity
+Source: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms
 """
 
 from __future__ import annotations

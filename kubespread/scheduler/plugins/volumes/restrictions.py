@@ -1,6 +1,7 @@
 """VolumeRestrictions: disks that cannot be shared, and claims that only one pod may use.
 
-Source of the rules: kube-scheduler, volumerestrictions/volume_restrictions.go.
+Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, PreFilter, Filter, isVolumeConflict,
+    satisfyReadWriteOncePod
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """VolumeZone: a volume labeled with zones and regions is used only there.
 
-Source of the rules: kube-scheduler, volumezone/volume_zone.go.
+Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go, PreFilter, Filter, getPVbyPod, translateToGALabel
 """
 
 from __future__ import annotations

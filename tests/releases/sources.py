@@ -1,0 +1,75 @@
+"""Where the rules were read: ``python -m tests.releases.sources path/to/kubernetes`` lists what a checkout has no more.
+
+A docstring names it as ``Source: FILE, NAME, NAME`` with a file of Kubernetes and functions, methods, types, variables
+or constants that it defines, as of 1.36.2; lines that continue it are indented. Of another project its name and release
+stand before the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "kubespread"
+_LINE = re.compile(r"^Source: .*(?:\n    .*)*", re.MULTILINE)
+_SHAPE = re.compile(
+    r"Source: (?:(?P<project>[\w-]+ v?[\d.]+): )?(?P<file>[\w.-]+(?:/[\w.-]+)+\.go), (?P<names>\w+(?:, \w+)*)"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and what of it was read."""
+
+    file: str
+    names: tuple[str, ...]
+    project: str = ""
+    """The project and its release; empty for Kubernetes."""
+
+
+def modules() -> Iterator[str]:
+    """The modules of the package, as paths in it."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        yield str(file.relative_to(PACKAGE))
+
+
+def sources_of(module: str) -> Iterator[Source]:
+    """What a module's docstring names, and those of its functions and classes. Raises ValueError for another shape."""
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        for line in _LINE.findall(ast.get_docstring(node) or ""):
+            match = _SHAPE.fullmatch(" ".join(line.split()))
+            if match is None:
+                raise ValueError(f"{module}: {line}")
+            yield Source(match["file"], tuple(match["names"].split(", ")), match["project"] or "")
+
+
+def missing(checkout: Path) -> Iterator[str]:
+    """What modules name of Kubernetes and the checkout does not have."""
+    for module in modules():
+        for source in sources_of(module):
+            if source.project:
+                continue
+            file = checkout / source.file
+            if not file.exists():
+                yield f"{module}: there is no {source.file}"
+                continue
+            code = file.read_text()
+            for name in source.names:
+                if not re.search(
+                    rf"^(?:(?:func (?:\([^)]*\) )?|type |var |const ){name}\b|\t{name}(?: [\w.]+)? += )",
+                    code,
+                    re.MULTILINE,
+                ):
+                    yield f"{module}: {source.file} has no {name}"
+
+
+if __name__ == "__main__":
+    gone = list(missing(Path(sys.argv[1])))
+    print("\n".join(gone) or "every file and name is there")
+    sys.exit(bool(gone))

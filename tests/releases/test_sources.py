@@ -1,0 +1,84 @@
+"""Every module that holds rules of Kubernetes names the file and the function that they were read from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.releases import sources
+from tests.releases.sources import modules, sources_of
+
+ROOMS = (
+    "controllers/", "kube/admission/", "kube/validation/", "questions/autoscaling/", "questions/gangs/", "questions/rebalance/descheduler/", "scheduler/",
+)  # fmt: skip
+WITHOUT_RULES = {
+    "tables that name the source of each row, or are made from Kubernetes": (
+        "kube/proposals.py", "kube/versions.py",
+    ),
+    "lists of what is elsewhere": (
+        "controllers/registry.py", "scheduler/building.py", "scheduler/plugins/registry.py",
+        "scheduler/plugins/unmodelled.py",
+    ),
+    "how a cluster is kept, not what happens in it": (
+        "kube/pod_sharing.py", "questions/autoscaling/growing.py", "questions/autoscaling/pending.py",
+        "questions/rebalance/descheduler/view.py", "scheduler/cluster/change.py", "scheduler/cluster/claim_users.py",
+        "scheduler/cluster/cluster.py", "scheduler/cluster/domain_counts.py", "scheduler/cluster/holdings.py",
+        "scheduler/cluster/kinds.py", "scheduler/cluster/labels.py", "scheduler/cluster/running.py",
+        "scheduler/integers.py", "scheduler/on_node.py", "scheduler/placing.py",
+    ),
+    "our own words and searches": (
+        "questions/autoscaling/autoscale.py", "questions/autoscaling/least.py", "questions/rebalance/descheduler/policy.py",
+        "questions/autoscaling/scaling_up.py", "questions/gangs/gang.py", "questions/gangs/queueing.py",
+        "questions/gangs/searching.py", "questions/gangs/units.py", "scheduler/causes.py",
+        "scheduler/plugins/volumes/gaps.py",
+    ),
+}  # fmt: skip
+
+
+def test_every_rule_names_its_source() -> None:
+    exempt = {module for listed in WITHOUT_RULES.values() for module in listed}
+    without = {
+        module
+        for module in modules()
+        if (module.startswith(ROOMS) or re.fullmatch(r"kube/\w+\.py", module))
+        and not module.endswith("__init__.py")
+        and not module.startswith("scheduler/plugins/dynamicresources/")
+        and not any(sources_of(module))
+    }
+    assert without - exempt == set(), "name a source, or say below why there is none"
+    assert exempt - without == set(), "these have one, or are gone"
+
+
+def test_every_source_is_named_in_one_shape() -> None:
+    assert all(source.names for module in modules() for source in sources_of(module))
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Source: pkg/a.go, First, second", []),
+        ("Source: pkg/a.go, Method, Third,\n    Fourth", []),
+        ("Source: other v1.2: pkg/b.go, Anything", []),
+        ("Source: pkg/b.go, First", ["rule.py: there is no pkg/b.go"]),
+        ("Source: pkg/a.go, First, Fir", ["rule.py: pkg/a.go has no Fir"]),
+    ],
+)
+def test_what_a_checkout_has_no_more_is_listed(
+    line: str, found: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pkg").mkdir()
+    code = "func First() {}\nvar second = 2\nfunc (p *Plugin) Method(x int) {}\ntype Third struct{}\nconst (\n\tFourth = 4\n)\n"
+    (tmp_path / "pkg/a.go").write_text(code)
+    (tmp_path / "rule.py").write_text(f'"""A rule.\n\n{line}\n"""\n')
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+    assert list(sources.missing(tmp_path)) == found
+
+
+@pytest.mark.parametrize("line", ["Source: pkg/a.go", "Source: kube-scheduler, First", "Source: pkg/a.go (First)"])
+def test_another_shape_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rule.py").write_text(f'def rule() -> None:\n    """A rule.\n\n    {line}\n    """\n')
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+    with pytest.raises(ValueError, match="^rule.py: Source: "):
+        list(sources.sources_of("rule.py"))
