@@ -16,7 +16,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generators import fields, reference
-from docs.generators.__main__ import DOCS, GENERATED
+from docs.generators.__main__ import GENERATED
 from kubespread.questions.schema import FILES, schema
 from kubespread.snapshot.live.resources import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
@@ -51,7 +51,7 @@ JQ = shutil.which("jq")
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_what_is_made_from_the_program_is_up_to_date(name: str) -> None:
-    assert (DOCS / name).read_text() == GENERATED[name](), "make docs writes it anew"
+    assert (ROOT / name).read_text() == GENERATED[name](), "make docs writes it anew"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -125,7 +125,7 @@ def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:
 
 
 def test_the_fields_of_every_report_are_told() -> None:
-    page = (DOCS / "json.md").read_text()
+    page = (ROOT / "docs/json.md").read_text()
     assert all(f"<!-- fields of {report.__name__} -->" in page for report in FILES.values())
 
 

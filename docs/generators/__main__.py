@@ -1,4 +1,4 @@
-"""Writes what of the documentation is made from the program: ``python -m docs.generators``, from the project's root."""
+"""Writes the files that are made from the program: ``python -m docs.generators``, from the project's root."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 
 import kubespread
 from docs.generators import fields, manual, node_groups_schema, reference, scenario_schema
+from kubespread.cli.completion import Shell, script
 from kubespread.questions.check.rules import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
 
-DOCS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def _as_json(schema: Callable[[], dict[str, Any]]) -> str:
@@ -22,17 +23,22 @@ def _as_json(schema: Callable[[], dict[str, Any]]) -> str:
 
 
 GENERATED: Mapping[str, Callable[[], str]] = {
-    "reference.md": reference.page,
-    "kubespread.1": manual.page,
-    "json.md": lambda: fields.filled((DOCS / "json.md").read_text()),
-    "codes.md": lambda: document(kubespread.rules()),
-    "schema/scenario.json": partial(_as_json, scenario_schema.schema),
-    "schema/node-groups.json": partial(_as_json, node_groups_schema.schema),
-    **{f"schema/{name}": partial(_as_json, partial(report_schema, report)) for name, report in FILES.items()},
+    "docs/reference.md": reference.page,
+    "docs/kubespread.1": manual.page,
+    "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
+    "docs/codes.md": lambda: document(kubespread.rules()),
+    "docs/schema/scenario.json": partial(_as_json, scenario_schema.schema),
+    "docs/schema/node-groups.json": partial(_as_json, node_groups_schema.schema),
+    **{f"docs/schema/{name}": partial(_as_json, partial(report_schema, report)) for name, report in FILES.items()},
+    # Under the names by which packagers install them.
+    "completions/kubespread": partial(script, Shell.BASH),
+    "completions/_kubespread": partial(script, Shell.ZSH),
+    "completions/kubespread.fish": partial(script, Shell.FISH),
+    "completions/kubespread.ps1": partial(script, Shell.POWERSHELL),
 }
-"""By the file below docs/, what is to stand in it."""
+"""By the file, its content."""
 
 
 if __name__ == "__main__":
     for name, text in GENERATED.items():
-        (DOCS / name).write_text(text())
+        (ROOT / name).write_text(text())
