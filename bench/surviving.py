@@ -31,6 +31,10 @@ def surviving() -> None:
         _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 20)
         audited = partial(_run, "audit", "-A", "-S", large, codes=(0, 1))
         _print("audit, all workloads of 5,000 nodes", audited, 10)
+        for older, differ in (("1.36", "alike"), ("1.30", "all different")):
+            releases = ("--kube-version", older, "--kube-version", "1.37")
+            comparing = partial(_run, "compare", "-A", "-S", small, *releases, codes=(0, 1))
+            _print(f"compare, all workloads of 1,000 nodes in two releases, {differ}", comparing, None)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
         _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 30)
         _print("removable, all of 1,000 nodes", partial(_run, "removable", "-S", small), 20)

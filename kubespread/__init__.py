@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
     from kubespread.questions.check.answer import check, rule, rules, write_baseline
     from kubespread.questions.check.report import CheckReport, Finding, RuleReport
-    from kubespread.questions.compare.answer import Side, compare
+    from kubespread.questions.compare.answer import ClusterSide, Side, compare
     from kubespread.questions.compare.report import CompareReport
+    from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
     from kubespread.questions.explain.answer import explain
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.map.answer import topology_map
@@ -53,7 +54,9 @@ __all__ = [
     "AuditReport",
     "CapacityReport",
     "CheckReport",
+    "ClusterSide",
     "CompareReport",
+    "CompareWorkloadsReport",
     "ExplainReport",
     "Finding",
     "KubespreadError",
@@ -104,7 +107,9 @@ _HOMES = {
     "AuditReport": "kubespread.questions.audit.report",
     "CapacityReport": "kubespread.questions.capacity.report",
     "CheckReport": "kubespread.questions.check.report",
+    "ClusterSide": "kubespread.questions.compare.answer",
     "CompareReport": "kubespread.questions.compare.report",
+    "CompareWorkloadsReport": "kubespread.questions.compare.workloads.report",
     "ExplainReport": "kubespread.questions.explain.report",
     "Finding": "kubespread.questions.check.report",
     "KubespreadError": "kubespread.errors",

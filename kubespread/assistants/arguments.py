@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from kubespread import Scheduler, Side
+from kubespread import ClusterSide, Scheduler, Side
 from kubespread.candidate.input.references import Reference, reference, reference_kinds
 from kubespread.candidate.manifests.file import Manifest, manifest_from_text
 from kubespread.errors import UsageError
@@ -41,6 +41,13 @@ _Manifest = Annotated[
     str | None, Meta(description="Manifest of a Pod or of what creates pods, as YAML or JSON text; never a path.")
 ]
 _Workload = Annotated[str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")]
+_OneOrAll = Annotated[
+    str | None,
+    Meta(
+        description="KIND/NAME of something in the cluster: deploy/web, pod/web-0. Without it and without a manifest "
+        "the next pod of every workload is asked about."
+    ),
+]
 _Steps = Annotated[
     list[Text],
     Meta(
@@ -100,7 +107,7 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
     for field, kind, option in questions.options_of(question):
         if isinstance(option, questions.Workload):
             yield "manifest", _Manifest, None
-            yield "workload", _Workload, None
+            yield "workload", _OneOrAll if isinstance(option, questions.Sides) else _Workload, None
             if isinstance(option, questions.Sides):
                 yield from ((name, kind, None) for name, kind in _AFTER.items())
         elif isinstance(option, questions.Scenario):
@@ -148,17 +155,18 @@ def workload_of(question: Any) -> Manifest | Reference:
     return named
 
 
-def sides_of(question: Any, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Side, Side]:
-    """What is asked before and after. Raises UsageError and ManifestError."""
-    pod = workload_of(question)
+def sides_of(question: Any, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Side | ClusterSide, Side | ClusterSide]:
+    """What is asked before and after, of all workloads where none is named. Raises UsageError and ManifestError."""
     unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(question.edits)])
-    after = Side(
-        snapshot if question.to_edits is None else unedited.edited(*(parse(text, None) for text in question.to_edits)),
-        pod if question.to_manifest is None else manifest_of(question.to_manifest),
-        scheduler if question.to_kube_version is None else replace(scheduler, kube_version=question.to_kube_version),
-        question.settings if question.to_set is None else question.to_set,
-    )
-    return Side(snapshot, pod, scheduler, question.settings), after
+    edits, release = question.to_edits, question.to_kube_version
+    later = snapshot if edits is None else unedited.edited(*(parse(text, None) for text in edits))
+    scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
+    settings = question.settings if question.to_set is None else question.to_set
+    if question.manifest is None and question.workload is None and question.to_manifest is None:
+        return ClusterSide(snapshot, scheduler, question.settings), ClusterSide(later, scheduled, settings)
+    pod = workload_of(question)
+    after = pod if question.to_manifest is None else manifest_of(question.to_manifest)
+    return Side(snapshot, pod, scheduler, question.settings), Side(later, after, scheduled, settings)
 
 
 def scenario_of(question: Any) -> Scenario:

@@ -7,6 +7,7 @@ assistant can read and correct; only an unknown tool is a protocol error.
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def _listed(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=schema(tool.question),
-        output_schema=envelope(tool.report),
+        output_schema=envelope(tool.reports),
         annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
     )
 
@@ -93,12 +94,14 @@ def _listed(tool: Tool) -> types.Tool:
 _ENVELOPE = ("apiVersion", "kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
 
 
-def envelope(report: type[Report]) -> dict[str, Any]:
-    """The fields that all reports share. The rest of a schema is tens of kilobytes, which a model would read before any
-    question; docs/schema has the whole schemas.
+def envelope(reports: Sequence[type[Report]]) -> dict[str, Any]:
+    """The fields that all reports share, as the first of ``reports`` has them. The rest of a schema is tens of
+    kilobytes, which a model would read before any question; docs/schema has the whole schemas.
     """
-    described = report_schema(report)["properties"]
+    described = report_schema(reports[0])["properties"]
     schemas = {name: described[name] for name in _ENVELOPE if name in described}
+    if len(reports) > 1:
+        schemas["kind"] = {"enum": [report.__name__ for report in reports]}
     return {"type": "object", "properties": {**schemas, LEFT_OUT: SCHEMA}, "required": [*schemas]}
 
 

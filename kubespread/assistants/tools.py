@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class Tool:
     name: str
     description: str
     question: type[Question]
-    report: type[Report]
+    reports: Sequence[type[Report]]
     answer: Callable[[Snapshot, kubespread.Scheduler, Any], Report]
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _tool(name: str) -> Tool:
         name,
         description_of(question),
         arguments_of(question),
-        question.report(),
+        (question.report(), *question.other_reports()),
         lambda snapshot, scheduler, arguments: _alone(
             snapshot, asked_by(question, arguments, snapshot, scheduler), scheduler
         ),

@@ -287,11 +287,17 @@ def _namespace(name: str, option: Option) -> Field:
 
     def of_pods(question: Any, typed: Typed, cluster: Snapshot) -> str | None:
         # Manifests may set their own namespace.
-        if isinstance(question, ManifestsQuestion) and question.pods:
+        if isinstance(question, ManifestsQuestion) and question.pods and not _asks_for_the_cluster(question.pods):
             return question.namespace
         return None if typed[EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
 
     return Field(parameters, lambda typed: typed[name], of_pods)
+
+
+def _asks_for_the_cluster(pods: Sequence[Any]) -> bool:
+    from kubespread.candidate.input.references import ClusterWorkloads
+
+    return isinstance(pods[0], ClusterWorkloads)
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:

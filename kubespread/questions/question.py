@@ -201,6 +201,11 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The type of its report, imported on demand."""
         raise NotImplementedError
 
+    @classmethod
+    def other_reports(cls) -> Sequence[type[A]]:
+        """The types of further reports that it is answered with in some of its forms."""
+        return ()
+
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
         raise NotImplementedError

@@ -17,7 +17,8 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _of_questions() -> Iterator[type[Report]]:
-    return (question(name).report() for name in QUESTIONS)
+    questions = [question(name) for name in QUESTIONS]
+    return (report for cls in questions for report in (cls.report(), *cls.other_reports()))
 
 
 FILES: dict[str, type[Report]] = {

@@ -77,7 +77,7 @@ class Evaluation:
         """The PreFilter judgment that rejected the pod as a whole."""
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order: what the cycle as a whole hears of it."""
-        self._alone = alone
+        self.alone = alone
         """What each plugin says on its own, followed by those that the profile switches off."""
         self._messages = prepared.framework.messages
         self._missing = prepared.framework.missing
@@ -187,14 +187,14 @@ class Evaluation:
 
     def rejections(self, node: int) -> list[Status]:
         """Every filter plugin that, asked alone, rejects one node, in profile order; disabled ones come last."""
-        return _rejections(self._alone, node)
+        return _rejections(self.alone, node)
 
     def causes(self) -> Mapping[str, Mapping[int, Causes]]:
         """By plugin and node, the data behind those of `rejections` that have any.
 
         Nodes where nominated pods count have none: those pods count in the verdict and not in a state's numbers.
         """
-        return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in self._alone.items()}
+        return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in self.alone.items()}
 
     def _causes_of(self, plugin: str, judged: Verdicts) -> Iterator[tuple[int, Causes]]:
         state = self.states.get(plugin)

@@ -247,6 +247,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--to-snapshot": "--to-snapshot later.json", "--to-context": "--to-context prod",
         "--to-scheduler-config": "--to-scheduler-config lax.yaml", "--to-scheduler-name": "--to-scheduler-name default-scheduler",
         "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
+        "--all": "--all", "-l": "-l app=other", "-A": "-A",
     },
     "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption"},
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},

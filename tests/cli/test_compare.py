@@ -14,6 +14,7 @@ from kubespread.cli.options.sides import AfterOptions
 from kubespread.questions import opening
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 
+UPGRADED = str(FIXTURES / "clusters" / "before-the-upgrade.yaml")
 SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))
 KEP = str(FIXTURES / "clusters" / "kep-3-2-1.yaml")
 OTHER = str(FIXTURES / "clusters" / "kep-1-1-0.yaml")
@@ -79,6 +80,61 @@ def test_what_differs_after_and_the_exit_code(case: str) -> None:
     assert (table.code, table.out.splitlines()[-1], table.err) == (code, conclusion, "")
     piped = run("compare", *arguments, "-S", KEP)
     assert (piped.code, piped.err.splitlines()[-1]) == (code, conclusion)
+
+
+OF_ALL: dict[str, tuple[list[str], int, str]] = {
+    "every workload": (
+        ["-A", "--kube-version", "1.36", "--kube-version", "1.37"],
+        1,
+        "different: 1 of 6 workloads: 1 has another first choice (ml/Deployment/model)",
+    ),
+    "every workload of a namespace": (
+        ["--all", "-n", "shop", "--kube-version", "1.36", "--kube-version", "1.37"], 0, "same: 3 workloads",
+    ),
+    "those with labels": (
+        ["-A", "-l", "app=web", "--cordon", "n2"],
+        1,
+        "different: 1 of 1 workload: 1 has another first choice (shop/Deployment/web)",
+    ),
+    "those of a kind": (
+        ["deploy,sts", "--all", "-n", "ml", "--cordon", "n2"],
+        1,
+        "different: 1 of 1 workload: 1 fits other nodes (ml/Deployment/model)",
+    ),
+    "those of a namespace without any": (
+        ["--all", "-n", "empty", "--cordon", "n2"], 2, 'error: namespaces "empty" not found; there are batch, default, kube-system, ml, ops, shop',
+    ),
+    "one that is named and all": (
+        [SKEW_1, "-A", "--cordon", "n2"],
+        2,
+        f"error: {SKEW_1} and -A/--all-namespaces do not go together: both say which workloads are meant",
+    ),
+    "replicas of all": (
+        ["-A", "--replicas", "3", "--cordon", "n2"],
+        2,
+        "error: -A/--all-namespaces and --replicas do not go together: of each workload of the cluster the next pod is "
+        "asked about",
+    ),
+    "labels of one that is named": (
+        [SKEW_1, "-l", "app=web", "--cordon", "n2"],
+        2,
+        f"error: -l/--selector chooses among the workloads of the cluster: {SKEW_1} is none of them",
+    ),
+    "a field set in all of them": (
+        ["-A", "--set", "nodeSelector[topology.kubernetes.io/zone]=z"],
+        1,
+        "different: 6 of 6 workloads: 5 no longer fit (batch/Deployment/report, ml/Deployment/model, shop/Deployment/api "
+        "and 2 more), 1 preempts different pods (ops/Deployment/urgent)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OF_ALL)
+def test_all_workloads_of_the_cluster_are_compared(case: str) -> None:
+    arguments, code, conclusion = OF_ALL[case]
+    result = run("compare", *arguments, "-S", UPGRADED, "-q", "--color", "never", terminal=400)
+    last = (result.out or result.err).splitlines()[-1]
+    assert (result.code, last.startswith(conclusion)) == (code, True), last
 
 
 def test_the_sides_say_what_was_asked() -> None:

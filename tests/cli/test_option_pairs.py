@@ -44,7 +44,7 @@ BASES = {
     "pending": [""],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "check": ["", "new.yaml", "dir", "-n shop deploy/api", "--list-rules"],
-    "compare": ["new.yaml --cordon n1", "deploy/web --set cpu=2"],
+    "compare": ["new.yaml --cordon n1", "deploy/web --set cpu=2", "--all --cordon n1"],
     "survive": [""],
     "upgrade": ["pool=x"],
     "map": ["", "deploy/web"],

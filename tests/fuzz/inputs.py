@@ -23,7 +23,7 @@ _ABOUT_CLUSTERS = (
     "simulate base/statefulset.yaml --replicas 4", "simulate base/gang.yaml", "simulate base/gpu.yaml", "simulate base/vol.yaml --until-full",
     "simulate deploy/web --replicas 9 --autoscaler ca", "simulate deploy/web --replicas 9 --autoscaler karpenter", "simulate base/deployment.yaml --then drain=n0",
     "simulate deploy/web --sample --runs 3", "play scenario.json", "play mixed.json", "pending -A", "audit -A", "audit -A --why -o json", "audit -A -o prometheus",
-    "check base/deployment.yaml", "check -A -o sarif", "compare base/deployment.yaml --to-kube-version 1.34", "compare deploy/web --cordon n0 --to-snapshot rich.json",
+    "check base/deployment.yaml", "check -A -o sarif", "compare base/deployment.yaml --to-kube-version 1.34", "compare deploy/web --cordon n0 --to-snapshot rich.json", "compare -A --kube-version 1.34 --kube-version 1.37",
     "survive -A", "survive -A --key hostname", "upgrade pool=web", "upgrade pool=web --surge 1", "map", "map deploy/web -o json", "map --by load", "rebalance -A", "rebalance -A --soft",
     "capacity", "capacity --request cpu=1", "capacity --request cpu=1 --by pool", "removable", "removable n0", "snapshot -o -", "snapshot -o - --anonymize", "explain base/pod.yaml --html page.html",
     "audit -A --drain n0", "pending -A --scale deploy/web=9", "pending -A --fail zone=a", "survive -A --evict default/solo", "explain base/pod.yaml -o yaml", "simulate deploy/web --from-scratch -o csv",

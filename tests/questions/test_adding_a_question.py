@@ -98,7 +98,7 @@ def test_it_is_a_tool(cluster: str) -> None:
     tool = tools()["crowded"]
     answer = tool.call(kubespread.load(cluster), kubespread.Scheduler(), {"most": 1})
     assert (tool.description, answer["verdict"]) == ("Find the nodes that hold more pods than they are to.", "no")
-    assert envelope(tool.report)["properties"]["kind"] == {"const": "CrowdedReport"}
+    assert envelope(tool.reports)["properties"]["kind"] == {"const": "CrowdedReport"}
 
 
 def test_it_is_asked_in_the_library(cluster: str) -> None:

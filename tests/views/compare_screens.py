@@ -6,17 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 import kubespread
-from kubespread import Scheduler, Side
+from kubespread import ClusterSide, Scheduler, Side
 from kubespread.questions.compare.report import CompareReport
+from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
 from kubespread.reports.parts import ClusterReference
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data
+from tests.cli.support import FIXTURES
 from tests.views.simulate_screens import HOSTNAME, SCREENS, ZONES, Cloud, deployment, hosts, node_name, running
 
 
@@ -72,6 +74,26 @@ CHANGES: Mapping[str, Callable[[Cloud, int], tuple[Side, Side]]] = {
 }
 
 
+R = TypeVar("R", CompareReport, CompareWorkloadsReport)
+
+
+class OfAll(NamedTuple):
+    """All workloads of a small cluster in two releases."""
+
+    width: int
+
+    @property
+    def name(self) -> str:
+        return f"compare-workloads-{self.width}.txt"
+
+    @property
+    def text(self) -> str:
+        snapshot = kubespread.load(str(FIXTURES / "clusters" / "before-the-upgrade.yaml"))
+        before = ClusterSide(snapshot, Scheduler(kube_version="1.26"))
+        after = ClusterSide(snapshot.edited("cordon n1"), Scheduler(kube_version="1.37"))
+        return terminal.write(from_elsewhere(kubespread.compare(before, after)), Look(width=self.width))
+
+
 class Screen(NamedTuple):
     change: str
     nodes: int
@@ -89,7 +111,8 @@ class Screen(NamedTuple):
         return terminal.write(report, Look(width=self.width, in_full=self.in_full))
 
 
-SCREENS_KEPT = [
+SCREENS_KEPT: list[Screen | OfAll] = [
+    *(OfAll(width) for width in (60, 80, 120)),
     *(Screen("zone-cordoned", 12, "aws", width) for width in (60, 80, 120)),
     Screen("zone-cordoned", 12, "gke", 80),
     Screen("zone-cordoned", 12, "gke", 80, in_full=True),
@@ -106,7 +129,11 @@ SCREENS_KEPT = [
 
 @cache
 def answered(change: str, nodes: int, cloud: Cloud) -> CompareReport:
-    report = kubespread.compare(*CHANGES[change](cloud, nodes))
+    return from_elsewhere(kubespread.compare(*CHANGES[change](cloud, nodes)))
+
+
+def from_elsewhere(report: R) -> R:
+    """About a snapshot of a production cluster."""
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     sides = {
         "before": msgspec.structs.replace(report.before, cluster=asked),

@@ -7,13 +7,18 @@ from rich.cells import cell_len
 
 from kubespread.views import as_csv, plain
 from kubespread.views.look import Look
-from tests.views.compare_screens import CHANGES, SCREENS_KEPT, Screen, answered
+from tests.views.compare_screens import CHANGES, SCREENS_KEPT, OfAll, Screen, answered
 from tests.views.simulate_screens import SCREENS, Cloud
 
 
 @pytest.mark.parametrize("kept", SCREENS_KEPT, ids=lambda kept: kept.name)
-def test_the_screen_is_the_one_that_was_looked_at(kept: Screen) -> None:
+def test_the_screen_is_the_one_that_was_looked_at(kept: Screen | OfAll) -> None:
     assert kept.text == (SCREENS / kept.name).read_text()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_no_line_about_all_workloads_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(cell_len, OfAll(width).text.splitlines())) <= width
 
 
 def test_every_screen_that_is_kept_is_looked_at() -> None:

@@ -49,7 +49,8 @@ HELP: dict[str, str] = {
     "'name' prints the nodes that fit, best first.",
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
-    "compare": "Format (default: a table on a terminal, columns in a pipe). 'csv' has a row per node that differs.",
+    "compare": "Format (default: a table on a terminal, columns in a pipe). "
+    "'csv' has a row per node that differs, or per workload.",
     "play": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.cluster import ClusterOptions
@@ -26,6 +27,17 @@ PANEL = "What differs AFTER (besides edits and --set)"
 _NOTHING_DIFFERS = (
     "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
     "or a --to- option such as --to-snapshot PATH"
+)
+_EVERY = Parameter(
+    "every",
+    Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
+        ),
+    ],
+    False,
 )
 
 
@@ -131,7 +143,9 @@ def sides_field(option: Workload) -> Field:
         after = after_in(typed)
         elsewhere = after.cluster(source)
         sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
-        pods = pods_asked_about(own["pod"], own, sources)
+        pods = pods_asked_about(own["pod"], own, sources, several=True)
+        if own["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
+            raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")
         if len(pods) > 2:
             named = ", ".join(str(value) for name in ("pod", "filename", "kustomize") for value in own[name] or ())
             raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
@@ -143,7 +157,7 @@ def sides_field(option: Workload) -> Field:
         return tuple(pods)
 
     def late(question: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:
-        from kubespread import Side
+        from kubespread import ClusterSide, Side
 
         scheduling = typed.scheduling
         assert isinstance(scheduling, CompareSchedulerOptions)
@@ -151,10 +165,15 @@ def sides_field(option: Workload) -> Field:
         elsewhere, before = after.cluster(typed.source), replace(opened, edits=())
         other = before if elsewhere is None else open_cluster(elsewhere, quiet=typed.speaking.quiet)
         after_it = after.scheduling(scheduling).scheduler()
+        if isinstance(pods[0], ClusterWorkloads):
+            return (
+                ClusterSide(before, scheduling.before().scheduler(), kinds=pods[0].kinds),
+                ClusterSide(other.edited(*opened.edits), after_it, typed["settings"] or (), pods[0].kinds),
+            )
         return (
             Side(before, pods[0], scheduling.before().scheduler()),
             Side(other.edited(*opened.edits), pods[-1], after_it, typed["settings"] or ()),
         )
 
     otherwise = (Parameter(name, declared[name], None) for name in declared)
-    return Field((*of_one.parameters, *otherwise), value, late)
+    return Field((*of_one.parameters, _EVERY, *otherwise), value, late)

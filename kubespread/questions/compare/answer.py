@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING, overload
 
 import msgspec
 
@@ -13,6 +14,7 @@ from kubespread.candidate.input.references import ClusterWorkloads, Reference
 from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.escaping import escaped
+from kubespread.kube.api.kinds import Kind
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
 from kubespread.questions.compare.question import Compare
@@ -32,7 +34,7 @@ from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
 from kubespread.questions.resolving import given_pods, resolve
-from kubespread.questions.scene import ask, cluster_reference
+from kubespread.questions.scene import OnProgress, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
@@ -41,6 +43,9 @@ from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.skew import skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 
@@ -58,7 +63,20 @@ class Side:
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
-@asks(Compare)
+@dataclass(frozen=True, slots=True)
+class ClusterSide:
+    """The same where all workloads of a cluster are asked about."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in each workload."""
+    kinds: tuple[Kind, ...] = ()
+    """Of these kinds alone; none: whatever keeps pods running, and pods of nothing that does."""
+
+
+@overload
 def compare(
     before: Side,
     after: Side,
@@ -70,11 +88,41 @@ def compare(
     namespace: str | None = None,
     recursive: bool = False,
     template_path: str = "",
-) -> CompareReport:
+) -> CompareReport: ...
+
+
+@overload
+def compare(
+    before: ClusterSide,
+    after: ClusterSide,
+    *,
+    preemption: bool = True,
+    namespace: str | None = None,
+    selector: str = "",
+    on_progress: OnProgress | None = None,
+) -> CompareWorkloadsReport: ...
+
+
+@asks(Compare)
+def compare(
+    before: Side | ClusterSide,
+    after: Side | ClusterSide,
+    *,
+    replicas: int | None = None,
+    from_scratch: bool = False,
+    preemption: bool = True,
+    name: str | None = None,
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    on_progress: OnProgress | None = None,
+) -> CompareReport | CompareWorkloadsReport:
     """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
 
-    Each side is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
-    given alike is read once. The keywords are for both sides.
+    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
+    given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+    ``namespace`` or of all. The keywords are for both sides.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -85,10 +133,11 @@ def compare(
         preemption=preemption,
         named=name,
         namespace=namespace,
+        selector=selector,
         recursive=recursive,
         template_path=template_path,
     )
-    return ask(after.snapshot, question, after.scheduler)
+    return ask(after.snapshot, question, after.scheduler, on_progress)
 
 
 def answer(question: Compare) -> CompareReport:
@@ -109,22 +158,23 @@ def answer(question: Compare) -> CompareReport:
         report = explained(resolved, cluster_reference(side.snapshot))
         if not is_scored:
             not_modelled = (*report.not_modelled, _NOT_PLACED)
-            return Answered(_asked_of(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
+            return Answered(asked_of(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
         (simulated,) = simulate(
             side.snapshot, [*pods], question.replicas, side.scheduler,
             from_scratch=question.from_scratch, deals=1, set=side.set,
             preemption=None if question.preemption else False, name=question.named, namespace=question.namespace,
             recursive=question.recursive, template_path=question.template_path,
         )  # fmt: skip
-        return Answered(_asked_of(side), report, simulated)
+        return Answered(asked_of(side), report, simulated)
 
     return compared(answered(before, pods), answered(after, others), preemption=question.preemption)
 
 
-def _asked_of(side: Side) -> Asked:
-    config = side.scheduler.config
+def asked_of(side: Side | ClusterSide) -> Asked:
+    """As it was given."""
+    config, pods = side.scheduler.config, given_pods(side.pod) if isinstance(side, Side) else ()
     return Asked(
-        manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,
+        manifest=", ".join(filter(None, map(_called, pods))) or None,
         settings=tuple(side.set),
         edits=tuple(map(str, side.snapshot.edits)),
         scheduler_config=None if config is None else escaped(str(config)),

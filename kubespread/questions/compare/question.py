@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import Option, PodQuestion, Preemption, Sides
+from kubespread.errors import UsageError
+from kubespread.questions.question import Apart, Namespace, Option, PodQuestion, Preemption, Sides
 
 if TYPE_CHECKING:
     from kubespread.questions.compare.report import CompareReport
+    from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 
-class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
+class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True, kw_only=True):
     """Show what changes between BEFORE and AFTER: nodes that fit, scores, and where replicas land.
 
     BEFORE is what explain and simulate answer for the same arguments. AFTER is the same except for what you change: a
     second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination.
+
+    With -A, --all or -l every workload of the cluster is asked about: those whose next pod is answered differently have
+    a row each, with what changes. Of a Job, and of pods that nothing keeps running, it is a pod that exists.
 
     \b
     Examples:
@@ -27,13 +32,27 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
       kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
       kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
       kubespread compare web.yaml --kube-version 1.36 --kube-version 1.37
+      kubespread compare -A --kube-version 1.36 --kube-version 1.37
       kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
     """
 
     name = "compare"
     summary = "Show the effect of a new manifest, cluster or release."
     yes, no = "nothing differs", "something does"
-    outputs = {"table": "a table", "plain": "columns", "csv": "has a row per node that differs"}
+    outputs = {
+        "table": "a table",
+        "plain": "columns",
+        "csv": "has a row per node that differs, or per workload",
+    }
+    apart = tuple(
+        Apart(
+            option,
+            ("replicas", "from_scratch", "recursive", "template_path"),
+            "of each workload of the cluster the next pod is asked about",
+        )
+        for option in ("every", "selector", "all_namespaces")
+    )
+    doing = "comparing"
 
     pods: Annotated[
         tuple[Any, ...],
@@ -48,6 +67,16 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
     ] = None  # fmt: skip
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     preemption: Preemption = True
+    namespace: Annotated[
+        str | None,
+        Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
+    ] = None
+    selector: Annotated[
+        str,
+        Option(
+            "Ask about the cluster's workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"
+        ),
+    ] = ""
 
     @classmethod
     def report(cls) -> type[CompareReport]:
@@ -55,9 +84,23 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
 
         return CompareReport
 
-    def answer(self, scene: Scene) -> CompareReport:
-        from kubespread.questions.compare.answer import answer
+    @classmethod
+    def other_reports(cls) -> Sequence[type[CompareWorkloadsReport]]:
+        from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
 
+        return (CompareWorkloadsReport,)
+
+    def answer(self, scene: Scene) -> CompareReport | CompareWorkloadsReport:
+        from kubespread.questions.compare.answer import ClusterSide, answer
+
+        if isinstance(self.pods[0], ClusterSide):
+            if self.replicas is not None or self.from_scratch or self.named is not None:
+                raise UsageError(
+                    "replicas, from_scratch and name are for one workload: of all the next pod is compared"
+                )
+            from kubespread.questions.compare.workloads.answer import answer as answer_of_workloads
+
+            return answer_of_workloads(self, scene)
         return answer(self)
 
     @property
@@ -65,7 +108,7 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
         """What is set is a side's, whose report says it."""
         return {name: value for name, value in super().given.items() if name != "set"}
 
-    def parts(self, report: CompareReport) -> Sequence[tuple[str, Any]]:
+    def parts(self, report: CompareReport | CompareWorkloadsReport) -> Sequence[tuple[str, Any]]:
         return ("before: ", report.before), ("after: ", report.after)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:

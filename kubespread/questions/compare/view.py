@@ -17,6 +17,7 @@ from kubespread.questions.compare.report import (
     ReplicaDifference,
     SideReport,
 )
+from kubespread.questions.compare.workloads.report import ClusterSideReport, CompareWorkloadsReport
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
 from kubespread.reports.reason_words import short_names
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
@@ -44,6 +45,7 @@ _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
 _Named = tuple[str, str]
 """A word for what it is, and which one."""
+_AnySide = SideReport | ClusterSideReport
 _SEPARATOR, _MINUS = " · ", "−"
 _MAX_ROWS, _MAX_ROWS_OF_SCORES = 12, 6
 _MAX_NAMED, _NAMES_PER_WIDTH = 3, 3
@@ -86,16 +88,16 @@ def _difference(node: NodeDifference, *, numbers: bool) -> str:
     return after if change is NodeChange.STOPS else f"was: {before}"
 
 
-def _signed(number: int) -> str:
+def signed(number: int) -> str:
     """``+4``, ``−3``."""
     return f"{_MINUS if number < 0 else '+'}{abs(number)}"
 
 
 def _scores(node: NodeDifference, *, numbers: bool) -> str:
     changes = node.score_changes
-    plugins = ", ".join(f"{plugin} {_signed(change)}" for plugin, change in changes.items())
+    plugins = ", ".join(f"{plugin} {signed(change)}" for plugin, change in changes.items())
     if not numbers or node.before is None or node.after is None:
-        return f"{_signed(sum(changes.values()))}: {plugins}"
+        return f"{signed(sum(changes.values()))}: {plugins}"
     return f"{node.before.total}{ARROW}{node.after.total}: {plugins}"
 
 
@@ -230,12 +232,10 @@ def view(report: CompareReport) -> View:
     """Both sides, what differs node by node, and the replicas that go elsewhere."""
     before, after = report.before, report.after
     sides = [("before", before), ("after", after)]
-    where = ARROW.join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
-    releases = ARROW.join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
     return View(
         title=f"{both(before.subject, after.subject)} in {after.pod.namespace}, before → after",
-        provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part),
-        answer=[*report.answer, *_question_differences(report)],
+        provenance=sources(report),
+        answer=[*report.answer, *question_differences(before, after)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             _figures(report),
@@ -369,7 +369,7 @@ def _left_out(rows: Sequence[_Row]) -> Iterator[str]:
         if not nodes:
             continue
         totals = [sum(node.score_changes.values()) for node in nodes]
-        span = f", {_signed(min(totals))} to {_signed(max(totals))}" if change is NodeChange.SCORE else ""
+        span = f", {signed(min(totals))} to {signed(max(totals))}" if change is NodeChange.SCORE else ""
         yield f"{change.value}: {len(nodes):,} more{span}"
 
 
@@ -430,25 +430,34 @@ def _shared_difference(nodes: Sequence[NodeDifference]) -> str | None:
 
 
 def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
-    """The headline, and one line for each difference between the questions."""
     before, after = report.before, report.after
     subject = both(before.subject, after.subject)
     namespace = both(before.pod.namespace, after.pod.namespace)
+    headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
+    yield from heading(headline, report, f"nodes {names.left_out}" if names.left_out else "", look)
+
+
+def heading(headline: Line, report: CompareReport | CompareWorkloadsReport, note: str, look: Look) -> Iterator[Line]:
+    """The headline with what both sides share and a ``note``, and a line for each difference between the questions."""
+    before, after = report.before, report.after
     pairs = zip(_provenance(before), _provenance(after), strict=True)
     shared = [" ".join(filter(None, old)) for old, new in pairs if old == new]
-    phrases = [
-        " · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)),
-        f"nodes {names.left_out}" if names.left_out else "",
-    ]
-    headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
+    phrases = [" · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)), note]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
-    for setting in _question_differences(report):
+    for setting in question_differences(before, after):
         yield from flowed([[cell(setting)]], look)
 
 
-def _question_differences(report: CompareReport) -> Iterator[str]:
-    """``snapshot monday.json → tuesday.json``, ``after: cordon node-7``: what the two sides do not have in common."""
+def sources(report: CompareReport | CompareWorkloadsReport) -> str:
+    """The clusters and the releases in one line."""
     before, after = report.before, report.after
+    where = ARROW.join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
+    releases = ARROW.join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
+    return " · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part)
+
+
+def question_differences(before: _AnySide, after: _AnySide) -> Iterator[str]:
+    """``snapshot monday.json → tuesday.json``, ``after: cordon node-7``: what the two sides do not have in common."""
     pairs = zip(_provenance(before), _provenance(after), strict=True)
     yield from (_changed(old, new) for old, new in pairs if old != new)
     for what, old, new in (
@@ -471,11 +480,11 @@ def _changed(before: _Named, after: _Named) -> str:
     return f"{old}{ARROW}{after[1] if before[0] and before[0] == after[0] else new}"
 
 
-def _provenance(side: SideReport) -> tuple[_Named, _Named, _Named]:
+def _provenance(side: _AnySide) -> tuple[_Named, _Named, _Named]:
     """The cluster, the release and the profile."""
     cluster, snapshot = cluster_words(side.cluster), side.cluster and side.cluster.snapshot
     return (
         cluster if any(cluster) or not snapshot else ("snapshot", snapshot),
         ("kube-scheduler", f"v{side.kube_version}"),
-        ("profile", side.scheduler_name),
+        ("profile", side.scheduler_name) if side.scheduler_name is not None else ("", ""),
     )

@@ -1,0 +1,165 @@
+"""A comparison of all workloads: one block for each that differs, with what changes, and how many do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.questions.compare.placements import ARROW, both
+from kubespread.questions.compare.report import ConstraintDifference
+from kubespread.questions.compare.view import heading, question_differences, signed, sources
+from kubespread.questions.compare.workloads.report import (
+    ClusterSideReport,
+    CompareWorkloadsReport,
+    ScoreChange,
+    WorkloadChange,
+    WorkloadDifference,
+    WorkloadSide,
+)
+from kubespread.views.flow import HANGING, INDENT, flowed
+from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, left_out
+from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.view import View, beside
+from kubespread.wording import EMPTY, count_of, short_key, some_of
+
+_MAX_ROWS, _MAX_DOMAINS, _MAX_VICTIMS = 20, 6, 3
+_NONE = "none"
+_BAD = (WorkloadChange.GONE, WorkloadChange.REFUSED, WorkloadChange.STOPS)
+_GOOD = (WorkloadChange.NEW, WorkloadChange.ADMITTED, WorkloadChange.STARTS)
+
+
+def _tone(row: WorkloadDifference) -> Tone:
+    change = row.changes[0]
+    return Tone.BAD if change in _BAD else Tone.GOOD if change in _GOOD else Tone.WARN
+
+
+def _first(side: WorkloadSide | None) -> str:
+    """The node, or how many are tied."""
+    if side is None or not side.first:
+        return ""
+    return side.first[0] if len(side.first) == 1 else f"any of {len(side.first):,}"
+
+
+def _preempts(side: WorkloadSide | None) -> str:
+    """``p1, p2 on n1``."""
+    preemption = None if side is None else side.preemption
+    if preemption is None or preemption.node is None:
+        return ""
+    violated = f" against {count_of(preemption.violations, 'disruption budget')}" if preemption.violations else ""
+    return f"{some_of(preemption.victims, _MAX_VICTIMS)} on {preemption.node}{violated}"
+
+
+def _message(side: WorkloadSide | None) -> str:
+    return "" if side is None else side.refused or side.message or ""
+
+
+def _score(change: ScoreChange) -> str:
+    """``ImageLocality −11 to +25``."""
+    least, most = signed(change.least), signed(change.most)
+    return f"{change.plugin} {least}{f' to {most}' if most != least else ''}"
+
+
+def _spread(constraint: ConstraintDifference) -> str:
+    """``zone a 0 → 2 · b 0 → 1, skew 0 → 1``."""
+    domains = [
+        f"{domain.value or EMPTY} {_NONE if domain.before is None else domain.before}{ARROW}"
+        f"{_NONE if domain.after is None else domain.after}"
+        for domain in constraint.domains
+    ]
+    more = [f"and {len(domains) - _MAX_DOMAINS:,} more"] if len(domains) > _MAX_DOMAINS else []
+    skews = both(*(_NONE if side is None else str(side.skew) for side in (constraint.before, constraint.after)))
+    counts = " · ".join([*domains[:_MAX_DOMAINS], *more])
+    return f"{short_key(constraint.topology_key)} {f'{counts}, ' if counts else ''}skew {skews}"
+
+
+def _pair(
+    header: str, value: Callable[[WorkloadSide | None], object], *, is_number: bool = False
+) -> Iterator[Column[WorkloadDifference]]:
+    yield Column(header=f"{header}-BEFORE", value=lambda row: value(row.before), is_number=is_number)
+    yield Column(header=f"{header}-AFTER", value=lambda row: value(row.after), is_number=is_number)
+
+
+_ROW: Sequence[Column[WorkloadDifference]] = (
+    Column(header="WORKLOAD", value=lambda row: row.workload),
+    Column(
+        header="CHANGES",
+        value=lambda row: [change.replace(" ", "-") for change in row.changes],
+        text=lambda row: ", ".join(row.changes),
+    ),
+    *_pair("FIT", lambda side: None if side is None else side.fitting, is_number=True),
+    *_pair("FIRST", _first),
+    Column(header="NODES", value=lambda row: [f"{number} {change}" for change, number in row.nodes.items()]),
+    Column(header="SCORES", value=lambda row: [*map(_score, row.scores)]),
+    Column(header="SPREAD", value=lambda row: "; ".join(map(_spread, row.constraints))),
+    *_pair("PREEMPTS", _preempts),
+    *_pair("MESSAGE", _message),
+)
+_Side = tuple[str, ClusterSideReport]
+_SIDE: Sequence[Column[_Side]] = (
+    Column(header="SIDE", value=lambda row: row[0]),
+    Column(header="RELEASE", value=lambda row: f"v{row[1].kube_version}"),
+    count("NODES", lambda row: row[1].nodes),
+    count("WORKLOADS", lambda row: row[1].workloads),
+)
+
+
+def view(report: CompareWorkloadsReport) -> View:
+    """The workloads that differ, and both sides."""
+    before, after = report.before, report.after
+    return View(
+        title=f"Workloads{chosen_from(report.namespace, report.selector)}, before → after",
+        provenance=sources(report),
+        answer=[*report.answer, *question_differences(before, after)],
+        tone=Tone.GOOD if report.same else Tone.WARN,
+        sheets=[
+            Sheet(
+                title="Workloads that differ", columns=_ROW, rows=report.workloads, is_answer=True, tone=_tone,
+            ),
+            Sheet(title="Sides", columns=_SIDE, rows=[("before", before), ("after", after)], readers=Readers.RECORDS),
+        ],
+        lines=lambda look: _lines(report, look),
+        beside=beside([before, after]),
+    )  # fmt: skip
+
+
+_STYLES = {Tone.BAD: BAD, Tone.GOOD: GOOD}
+
+
+def _lines(report: CompareWorkloadsReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from heading([cell(view(report).title, HEAD)], report, "", look)
+    shown = report.workloads if look.in_full else report.workloads[:_MAX_ROWS]
+    for row in shown:
+        name = cell(escaped(row.workload.called), HEAD)
+        changes = cell(f"  {', '.join(row.changes)}", _STYLES.get(_tone(row), ""))
+        yield from wrapped([cell(INDENT), name, changes], look.width, HANGING)
+        yield from flowed(([cell(phrase)] for phrase in _details(row)), look, gutter=" · ", indent=INDENT * 2)
+    yield from left_out(len(report.workloads) - len(shown), "workload")
+    if report.workloads and report.unchanged:
+        yield [cell(f"{INDENT}{count_of(report.unchanged, 'workload')} as before", DIM)]
+    yield from concluded(report.answer, look, GOOD if report.same else BAD, others="")
+
+
+def _details(row: WorkloadDifference) -> Iterator[str]:
+    """What is different, in figures."""
+    before, after = row.before, row.after
+    if before is not None and after is not None and before.fitting != after.fitting:
+        yield f"{before.fitting:,}{ARROW}{count_of(after.fitting, 'node')} fit{'s' if after.fitting == 1 else ''}"
+    else:
+        moved = {change: number for change, number in row.nodes.items() if change in ("no longer fits", "fits now")}
+        yield from (f"{count_of(number, 'node')} {change}" for change, number in moved.items())
+    firsts = _first(before), _first(after)
+    if firsts[0] != firsts[1]:
+        yield f"first choice {firsts[0] or _NONE}{ARROW}{firsts[1] or _NONE}"
+    if row.scores:
+        yield f"{count_of(row.nodes.get('other score', 0), 'node')}: {', '.join(map(_score, row.scores))}"
+    yield from map(_spread, row.constraints)
+    if _preempts(before) != _preempts(after):
+        yield f"preempts {_preempts(before) or _NONE}{ARROW}{_preempts(after) or _NONE}"
+    if _message(before) != _message(after):
+        yield from (
+            f"{when}: {message}" for when, side in (("before", before), ("after", after)) if (message := _message(side))
+        )
