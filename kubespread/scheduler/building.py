@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kubespread.kube.releases.changes import changes_after
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
 from kubespread.scheduler.plugin import Plugin
@@ -34,7 +35,9 @@ def framework(profile: Profile) -> Framework:
             counts_rejection_per_node=not version.since(26),
             older_reasons=_older_reasons(version),
         ),
-        skipped_scores=_skipped_scores(version),
+        skipped_scores={
+            name: score for changes in changes_after(version.release) for name, score in changes.skipped_scores.items()
+        },
     )
 
 
@@ -61,20 +64,11 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
 
 def _older_reasons(version: KubeVersion) -> Mapping[str, tuple[str, ...]]:
     """A release's own wording of reasons; others are worded as today."""
-    return {
-        older.reason: older.texts
-        for plugin in known_plugins(version).values()
-        for older in plugin.older_reasons
-        if version.minor <= older.until
-    }
-
-
-def _skipped_scores(version: KubeVersion) -> Mapping[str, int]:
-    return {
-        plugin.name: plugin.skipped_score.score
-        for plugin in known_plugins(version).values()
-        if plugin.skipped_score is not None and version.minor <= plugin.skipped_score.until
-    }
+    worded: dict[str, tuple[str, ...]] = {}
+    for changes in changes_after(version.release):
+        for reason, texts in {**{reason: (reason,) for reason in changes.reasons}, **worded}.items():
+            worded[reason] = tuple(older for text in texts for older in changes.reasons.get(text, (text,)))
+    return worded
 
 
 def missing_state(profile: Profile) -> MissingState:

@@ -85,23 +85,6 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class OlderReason:
-    """A reason that releases up to a minor gave in other words."""
-
-    reason: str
-    until: int
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedScore:
-    """What releases up to a minor score every node of a pod that later ones pass over when they score."""
-
-    until: int
-    score: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Unprepared:
     """kube-scheduler's errors if a profile switches off an extension point whose result a later one reads.
 
@@ -142,10 +125,6 @@ class Specification:
     """The feature gate without which it is not in the default profile."""
     scores_since: int = 0
     """The first minor in which it scores, if it does."""
-    older_reasons: tuple[OlderReason, ...] = ()
-    """Of several for one reason the oldest comes last."""
-    skipped_score: SkippedScore | None = None
-    """None for a plugin that has always passed over the same pods."""
     unprepared: Unprepared = Unprepared()
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:

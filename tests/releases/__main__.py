@@ -3,7 +3,8 @@
 The release is the checkout's own minor, or ``--release 1.35.4`` for a patch that changes something. What it has is
 compared with what the releases before it have according to `kubespread/kube/releases/`, and the difference is written
 there; ``history.txt`` then tells it gate by gate and field by field. A gate that no release had yet counts as one that
-has to do with the placement of pods: where it has not, move it to ``unrelated_gates`` by hand and run this again.
+has to do with the placement of pods: where it has not, move it to ``unrelated_gates`` by hand and run this again. What
+a file says of reasons and scores is written by hand, and stays.
 """
 
 from __future__ import annotations
@@ -132,8 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _, number, patch = (int(part) for part in f"{name}.0".split(".")[:3])
     parts = dict(changes_of(asked.checkout, (number, patch)))
     source = f"{_GATES[0]}, *_features.go of staging/src/k8s.io and {_SCHEMA} of Kubernetes {name}"
-    data = {"source": source, **{part: value for part, value in parts.items() if value}}
-    (FOLDER / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n")
+    file_of_release = FOLDER / f"{name}.json"
+    by_hand = json.loads(file_of_release.read_text()) if file_of_release.exists() else {}
+    data = {**by_hand, "source": source, **parts}
+    file_of_release.write_text(json.dumps({part: value for part, value in data.items() if value}, indent=2) + "\n")
     all_changes.cache_clear()
     HISTORY.write_text(text_of(histories(all_changes())))
     print(f"{name}: " + ", ".join(f"{len(value)} {part.replace('_', ' ')}" for part, value in parts.items()))

@@ -6,12 +6,14 @@ told which.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kubespread.kube.releases.changes import Changes, Release, all_changes
 
 HISTORY = Path(__file__).with_name("history.txt")
+_FIELD = re.compile(r"\w+\.\w+")
 
 
 def fields_at(release: Release) -> dict[str, dict[str, str]]:
@@ -29,7 +31,7 @@ def fields_at(release: Release) -> dict[str, dict[str, str]]:
 
 
 def histories(releases: Mapping[Release, Changes]) -> dict[str, str]:
-    """By gate, what a gate needs, and field: in which releases it became what.
+    """By gate, what a gate needs, field, reason and score: in which releases it became what.
 
     Fields that have always been the same are left out: the newest release's are compared with the Kubernetes client's.
     """
@@ -38,7 +40,9 @@ def histories(releases: Mapping[Release, Changes]) -> dict[str, str]:
         found[name] = f"{found[name]}, {text}" if name in found else text
     oldest = _release(next(iter(releases)))
     return {
-        name: text for name, text in sorted(found.items()) if "." not in name or "," in text or f"{oldest} " not in text
+        name: text
+        for name, text in sorted(found.items())
+        if not _FIELD.fullmatch(name) or "," in text or f"{oldest} " not in text
     }
 
 
@@ -54,6 +58,10 @@ def _entries(releases: Mapping[Release, Changes]) -> Iterator[tuple[str, str]]:
         for cls, fields in changes.fields.items():
             for field, below in fields.items():
                 yield f"{cls}.{field}", f"{release} {'gone' if below is None else below or 'any'}"
+        for reason, texts in changes.reasons.items():
+            yield f'reason "{reason}"', f"{release} instead of {' and '.join(texts)}"
+        for plugin, score in changes.skipped_scores.items():
+            yield f"score of {plugin} where it has nothing to say", f"{release} none instead of {score}"
 
 
 def _release(release: Release) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import kubespread
 from kubespread.kube import feature_gates
 from kubespread.kube.releases import changes as release_changes
 from kubespread.kube.releases.changes import Changes, Release, all_changes
 from kubespread.kube.versions import NEWEST, OLDEST
+from kubespread.scheduler.plugins.registry import REGISTRY
 from tests.releases import __main__ as release_data
 from tests.releases.histories import histories, kept
 
@@ -200,9 +203,10 @@ def test_a_file_holds_what_the_checkout_has_otherwise(folder: Path) -> None:
     }
 
 
-def test_a_gate_that_is_unrelated_stays_so(folder: Path) -> None:
+def test_what_is_written_by_hand_stays(folder: Path) -> None:
     first = written(folder.parent)
     first["unrelated_gates"] = {"Fourth": first["gates"].pop("Fourth")}
+    first["reasons"] = {"new": ["old"]}
     (folder / "1.19.json").write_text(json.dumps(first))
     all_changes.cache_clear()
     assert written(folder.parent) == first
@@ -222,3 +226,22 @@ def test_a_gate_written_otherwise_is_not_passed_over(folder: Path) -> None:
     with pytest.raises(SystemExit) as refused:
         written(folder.parent)
     assert str(refused.value) == f"{file}: a feature gate is not written as expected"
+
+
+def test_reasons_are_worded_as_plugins_word_them() -> None:
+    releases = all_changes().values()
+    older = {text for changes in releases for texts in changes.reasons.values() for text in texts}
+    latest = {reason for changes in releases for reason in changes.reasons} - older
+    plugins = (Path(kubespread.__file__).parent / "scheduler" / "plugins").rglob("*.py")
+    texts = {
+        node.value
+        for file in plugins
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant)
+    }
+    assert latest - texts == set()
+
+
+def test_scores_are_those_of_plugins() -> None:
+    names = {plugin.name for plugin in REGISTRY}
+    assert {name for changes in all_changes().values() for name in changes.skipped_scores} <= names

@@ -17,7 +17,7 @@ from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile import default_plugins
-from kubespread.scheduler.specification import FILTER, SCORE, OlderReason, Setting, Specification
+from kubespread.scheduler.specification import FILTER, SCORE, Setting, Specification
 from tests.builders import node, pod
 from tests.scheduler.asking import ask, reasons, scores
 
@@ -69,7 +69,6 @@ SPECIFICATION = Specification(
     points=frozenset({FILTER, SCORE}),
     make=long_names,
     weight=5,
-    older_reasons=(OlderReason(UNNAMED.reasons[0], 35, ("node(s) were called too short",)),),
 )
 NODES = [node("a"), node("bb"), node("cccc")]
 
@@ -98,7 +97,7 @@ def test_it_follows_the_release() -> None:
     report = kubespread.explain(
         kubespread.Snapshot.from_objects(NODES), pod(), kubespread.Scheduler(kube_version="1.35")
     )
-    assert reasons(report) == {"a": "node(s) were called too short", "bb": "node(s) were called too short"}
+    assert reasons(report) == {"a": "node(s) had a short name", "bb": "node(s) had a short name"}
 
 
 def test_a_configuration_can_switch_it_off_and_weigh_it() -> None:

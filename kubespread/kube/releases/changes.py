@@ -1,7 +1,7 @@
-"""What each release of Kubernetes changes: feature gates, what they depend on, and the fields of the API.
+"""What each release of Kubernetes changes, where it is no behavior: gates and fields, and how reasons and scores read.
 
 A file of this folder holds what one release changes; ``1.18.json`` holds all that 1.18 has. `make release-data` writes
-one from a Kubernetes checkout, and each names what it was made from.
+gates, dependencies and fields from a Kubernetes checkout, and each file names what it was made from.
 """
 
 from __future__ import annotations
@@ -34,10 +34,16 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """By type of the API, its fields: the type of each or of its list's elements, ``""`` where nothing is known of what
     stands there, null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
     """
+    reasons: Mapping[str, tuple[str, ...]] = {}
+    """Why a node is rejected, in the words of this release, and what the releases before say instead."""
+    skipped_scores: Mapping[str, int] = {}
+    """Plugins that from here on leave a pod unscored that they have nothing to say about, and what each node of it
+    scored before.
+    """
 
 
 @cache
-def all_changes() -> Mapping[Release, Changes]:
+def all_changes() -> dict[Release, Changes]:
     """What every release changes, the oldest first."""
     found = {
         (int(name["minor"]), int(name["patch"] or 0)): msgspec.json.decode(file.read_bytes(), type=Changes)
@@ -50,3 +56,8 @@ def all_changes() -> Mapping[Release, Changes]:
 def changes_to(release: Release) -> Iterator[Changes]:
     """What led from release to release up to this one, the oldest first."""
     return (changes for since, changes in all_changes().items() if since <= release)
+
+
+def changes_after(release: Release) -> Iterator[Changes]:
+    """What the releases after this one have changed, the newest first."""
+    return (changes for since, changes in reversed(all_changes().items()) if since > release)

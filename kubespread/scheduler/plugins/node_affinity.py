@@ -51,9 +51,7 @@ from kubespread.scheduler.specification import (
     PRE_FILTER,
     RANKS,
     Args,
-    OlderReason,
     Setting,
-    SkippedScore,
     Specification,
     read_as,
 )
@@ -250,9 +248,4 @@ SPECIFICATION = Specification(
     args=NodeAffinityArgs,
     weight=2,
     weight_before_multi_point=1,
-    older_reasons=(
-        OlderReason(POD_MISMATCH.reasons[0], 20, ("node(s) didn't match Pod's node affinity",)),
-        OlderReason(POD_MISMATCH.reasons[0], 19, ("node(s) didn't match node selector",)),
-    ),
-    skipped_score=SkippedScore(until=29),
 )

@@ -17,7 +17,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
-from kubespread.scheduler.specification import FILTER, OlderReason, Specification
+from kubespread.scheduler.specification import FILTER, Specification
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
@@ -52,5 +52,4 @@ SPECIFICATION = Specification(
     name=NodeName.name,
     points=frozenset({FILTER}),
     make=lambda setting: NodeName(),
-    older_reasons=(OlderReason(OTHER_NODE.reasons[0], 20, ("node(s) didn't match the requested hostname",)),),
 )

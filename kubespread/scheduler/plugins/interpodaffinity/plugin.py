@@ -50,8 +50,6 @@ from kubespread.scheduler.specification import (
     JUDGES,
     RANKS,
     Args,
-    OlderReason,
-    SkippedScore,
     Specification,
     Unprepared,
     read_as,
@@ -338,8 +336,6 @@ def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
     return str(term.selector), term.namespaces, further
 
 
-_EITHER = "node(s) didn't match pod affinity/anti-affinity"
-_REASONS = [status.reasons[0] for status in (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY)]
 SPECIFICATION = Specification(
     name=InterPodAffinity.name,
     points=JUDGES | RANKS,
@@ -347,11 +343,6 @@ SPECIFICATION = Specification(
     args=InterPodAffinityArgs,
     weight=2,
     weight_before_multi_point=1,
-    older_reasons=(
-        *(OlderReason(reason, 21, (f"{_EITHER} rules", reason)) for reason in _REASONS),
-        *(OlderReason(reason, 20, (_EITHER, reason)) for reason in _REASONS),
-    ),
-    skipped_score=SkippedScore(until=27),
     unprepared=Unprepared(
         filter='error reading "PreFilterInterPodAffinity" from cycleState: not found',
         score='failed to read "PreScoreInterPodAffinity" from cycleState: not found',

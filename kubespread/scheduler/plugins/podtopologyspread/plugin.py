@@ -20,7 +20,6 @@ from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import (
-    MAX_NODE_SCORE,
     SKIP,
     Counted,
     Extent,
@@ -38,8 +37,6 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     pod_constraints,
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import (
-    CONSTRAINTS_NOT_MATCHED,
-    LABEL_MISSING,
     HardConstraint,
     SpreadRules,
     hard_constraints,
@@ -49,9 +46,7 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstrain
 from kubespread.scheduler.specification import (
     JUDGES,
     RANKS,
-    OlderReason,
     Setting,
-    SkippedScore,
     Specification,
     Unprepared,
     read_as,
@@ -179,9 +174,7 @@ SPECIFICATION = Specification(
     make=_pod_topology_spread,
     args=PodTopologySpreadArgs,
     weight=2,
-    older_reasons=(OlderReason(LABEL_MISSING.reasons[0], 18, CONSTRAINTS_NOT_MATCHED.reasons),),
     # A raw score of 0 everywhere was normalized like any other.
-    skipped_score=SkippedScore(until=27, score=MAX_NODE_SCORE),
     unprepared=Unprepared(
         filter='reading "PreFilterPodTopologySpread" from cycleState: not found',
         score='error reading "PreScorePodTopologySpread" from cycleState: not found',

@@ -65,7 +65,6 @@ from kubespread.scheduler.specification import (
     RANKS,
     RESERVE,
     Args,
-    OlderReason,
     Setting,
     Specification,
     Unprepared,
@@ -340,7 +339,6 @@ SPECIFICATION = Specification(
     points=JUDGES | RANKS | {RESERVE, PRE_BIND},
     make=_volume_binding,
     args=VolumeBindingArgs,
-    older_reasons=(OlderReason(NODE_CONFLICT, 32, ("node(s) had volume node affinity conflict",)),),
     unprepared=Unprepared(filter="not found", reserve="not found"),
 )
 

@@ -22,7 +22,7 @@ from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Positions
 from kubespread.scheduler.plugin import SKIP, Code, Counted, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
-from kubespread.scheduler.specification import JUDGES, OlderReason, Specification, Unprepared
+from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(
@@ -159,13 +159,6 @@ SPECIFICATION = Specification(
     name=VolumeRestrictions.name,
     points=JUDGES,
     make=lambda setting: VolumeRestrictions(),
-    older_reasons=(
-        OlderReason(
-            IN_USE.reasons[0],
-            33,
-            ("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",),
-        ),
-    ),
     unprepared=Unprepared(
         filter='cannot read "PreFilterVolumeRestrictions" from cycleState', rejects_before=frozenset(NO_DISK.reasons)
     ),
