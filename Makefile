@@ -43,8 +43,9 @@ docs: .venv/installed
 	$(BIN)/python -m docs.generators
 
 # What a release of Kubernetes changes, from a checkout of it; RELEASE=1.35.4 for a patch instead of the checkout's minor.
+# Without a checkout only the histories are written anew, from files that were changed by hand.
 release-data: .venv/dev
-	$(BIN)/python -m tests.releases "$(KUBERNETES)" $(if $(RELEASE),--release $(RELEASE))
+	$(BIN)/python -m tests.releases $(if $(KUBERNETES),"$(KUBERNETES)") $(if $(RELEASE),--release $(RELEASE))
 
 # What of the files and functions that rules were read from a checkout does not have.
 sources: .venv/dev

@@ -55,7 +55,9 @@ def gates(checkout: Path) -> tuple[Gates, Dependencies]:
 
 
 def _stage(spec: str) -> str:
-    return ("locked " if "LockToDefault: true" in spec else "") + ("on" if "Default: true" in spec else "off")
+    return ("locked " if "LockToDefault: true" in spec else "") + (
+        "on" if re.search(r"\bDefault: true", spec) else "off"
+    )
 
 
 def fields(checkout: Path) -> Fields:
@@ -122,24 +124,34 @@ def changes_of(checkout: Path, release: Release) -> Iterator[tuple[str, Any]]:
     yield "fields", {cls: row for cls, row in rows.items() if row}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.releases")
-    parser.add_argument("checkout", type=Path, help="a checkout of Kubernetes")
-    parser.add_argument("--release", help="1.X or 1.X.Y instead of the checkout's own minor")
-    asked = parser.parse_args(arguments)
+def write(checkout: Path, release: str | None) -> str:
+    """Write the file of a release, the checkout's own minor unless one is given; how much changes in it."""
     file, minor = _VERSION
-    found = minor.search((asked.checkout / file).read_text())
-    name = asked.release or f"1.{found[1] if found else '?'}"
+    if not (checkout / file).exists():
+        raise SystemExit(f"{checkout} is no checkout of Kubernetes: it has no {file}")
+    found = minor.search((checkout / file).read_text())
+    name = release or f"1.{found[1] if found else '?'}"
     _, number, patch = (int(part) for part in f"{name}.0".split(".")[:3])
-    parts = dict(changes_of(asked.checkout, (number, patch)))
+    parts = dict(changes_of(checkout, (number, patch)))
     source = f"{_GATES[0]}, *_features.go of staging/src/k8s.io and {_SCHEMA} of Kubernetes {name}"
     file_of_release = FOLDER / f"{name}.json"
     by_hand = json.loads(file_of_release.read_text()) if file_of_release.exists() else {}
     data = {**by_hand, "source": source, **parts}
     file_of_release.write_text(json.dumps({part: value for part, value in data.items() if value}, indent=2) + "\n")
+    return f"{name}: " + ", ".join(f"{len(value)} {part.replace('_', ' ')}" for part, value in parts.items())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.releases")
+    parser.add_argument(
+        "checkout", type=Path, nargs="?", help="of Kubernetes; without one, history.txt alone is written"
+    )
+    parser.add_argument("--release", help="1.X or 1.X.Y instead of the checkout's own minor")
+    asked = parser.parse_args(arguments)
+    if asked.checkout is not None:
+        print(write(asked.checkout, asked.release))
     all_changes.cache_clear()
     HISTORY.write_text(text_of(histories(all_changes())))
-    print(f"{name}: " + ", ".join(f"{len(value)} {part.replace('_', ' ')}" for part, value in parts.items()))
 
 
 if __name__ == "__main__":

@@ -113,6 +113,7 @@ var defaultVersionedKubernetesFeatureGates = map[featuregate.Feature]featuregate
 	},
 	Second: {
 		{Version: version.MustParse("1.18"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
+		{Version: version.MustParse("1.19"), Default: false, LockToDefault: true, PreRelease: featuregate.Deprecated},
 	},
 
 	genericfeatures.Third: {{Version: version.MustParse("1.19"), PreRelease: featuregate.Alpha, Default: false}},
@@ -198,6 +199,7 @@ def test_a_file_holds_what_the_checkout_has_otherwise(folder: Path) -> None:
     del data["source"]
     assert data == {
         "gates": {"First": "on", "Fourth": "on", "Lost": "gone", "ThirdByAnotherName": "off"},
+        "unrelated_gates": {"Second": "locked off"},
         "dependencies": {"First": ["Second", "ThirdByAnotherName"], "Lost": []},
         "fields": FIELDS,
     }
@@ -205,7 +207,7 @@ def test_a_file_holds_what_the_checkout_has_otherwise(folder: Path) -> None:
 
 def test_what_is_written_by_hand_stays(folder: Path) -> None:
     first = written(folder.parent)
-    first["unrelated_gates"] = {"Fourth": first["gates"].pop("Fourth")}
+    first["unrelated_gates"]["Fourth"] = first["gates"].pop("Fourth")
     first["reasons"] = {"new": ["old"]}
     (folder / "1.19.json").write_text(json.dumps(first))
     all_changes.cache_clear()
