@@ -33,6 +33,9 @@ _REVISIONS = ("pod-template-hash", "controller-revision-hash")
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints
+    Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeys
+    """
     for declared in case.own:
         for position, key in enumerate(declared.written.match_label_keys):
             if key not in case.subject.labels:

@@ -44,6 +44,7 @@ _FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExe
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, satisfyPodAntiAffinity"""
     if case.subject.is_daemon:
         return
     for position, term in enumerate(_required(case.subject.pod)):

@@ -32,6 +32,7 @@ from kubespread.wording import count_of
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicas"""
     subject = case.subject
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
         if autoscaler.most <= subject.replicas or not trial.placed.is_complete:

@@ -85,6 +85,7 @@ class _Closed:
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
     closed_constraints = [
         closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
     ]

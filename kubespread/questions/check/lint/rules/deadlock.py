@@ -37,6 +37,7 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter"""
     hard = [declared for declared, _ in case.hard(trial)]
     if len(hard) < 2 or trial.placed.is_complete:
         return

@@ -39,6 +39,7 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, getConstraints, systemDefaultConstraints"""
     subject = case.subject
     selector = own_selector(case)
     if not case.own or subject.is_daemon or subject.replicas < 2 or not selector.match_labels:

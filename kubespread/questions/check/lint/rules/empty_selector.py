@@ -30,6 +30,7 @@ from kubespread.questions.check.report import Severity
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
     for declared in case.own:
         constraint = declared.constraint
         if not constraint.selector.is_empty or constraint.counts_pods:

@@ -35,6 +35,7 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
     excluded = barred(trial).get(EXCLUDED)
     if excluded is None:
         return

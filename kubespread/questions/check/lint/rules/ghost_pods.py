@@ -39,6 +39,7 @@ from kubespread.questions.check.report import Severity
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, updateWithPod"""
     if case.subject.is_daemon:
         return
     for declared in case.own:

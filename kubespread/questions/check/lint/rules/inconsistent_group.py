@@ -41,6 +41,7 @@ _MOST = 3
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
     for declared, selected in counted_together(case):
         others = [other for other in selected if not declares_alike(other, declared)]
         for other in others[:_MOST]:

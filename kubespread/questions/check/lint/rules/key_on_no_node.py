@@ -30,6 +30,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints"""
     nodes = trial.cluster.nodes
     for declared in case.own if len(nodes) else ():
         constraint = declared.constraint

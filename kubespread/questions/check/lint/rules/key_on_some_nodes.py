@@ -35,6 +35,9 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_k
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
+    Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState
+    """
     if trial.evaluation is None:
         return
     within_reach = reachable(trial)

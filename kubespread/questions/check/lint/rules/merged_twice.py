@@ -27,6 +27,9 @@ _SAID = "exists in both matchLabelKeys and labelSelector"
 
 
 def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector
+    Source: pkg/apis/core/validation/validation.go, ValidateMatchLabelKeysInTopologySpread
+    """
     if "topologySpreadConstraints" not in fault.field or _SAID not in fault.message:
         return None
     return Remedy(text="take the key out of the labelSelector: matchLabelKeys adds it")

@@ -37,6 +37,9 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, buildDefaultConstraints
+    Source: pkg/scheduler/framework/plugins/helper/spread.go, DefaultSelector
+    """
     subject, objects = case.subject, trial.cluster.objects
     if case.own or subject.is_daemon or subject.replicas < 2 or not objects.knows(Service):
         return

@@ -33,6 +33,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, minMatchNum"""
     for declared, hard in case.hard(trial):
         constraint = declared.constraint
         if constraint.topology_key != HOSTNAME or not constraint.self_match:

@@ -28,6 +28,7 @@ from kubespread.questions.check.report import Severity
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go, LabelSelectorAsSelector"""
     for declared in case.own:
         if declared.written.label_selector is None:
             why = "without a labelSelector the constraint counts no pods"

@@ -49,6 +49,9 @@ from kubespread.wording import short_key
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     # Replicas with claims of their own are not copies, and are not asked again one by one.
+    """Source: pkg/scheduler/framework/runtime/framework.go, RunScorePlugins
+    Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins
+    """
     if case.subject.is_daemon or case.subject.claimants is not None or not case.own:
         return
     for declared, counted in zip(case.own, trial.counted, strict=False):

@@ -37,6 +37,7 @@ from kubespread.scheduler.cluster.change import Change
 
 
 def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/schedule_one.go, findNodesThatPassFilters"""
     if not trial.placed.pending or explains_pending(others, trial):
         return
     waits, field = _waiting(trial.placed), case.subject.field("spec")

@@ -35,6 +35,7 @@ _HASHES = ("pod-template-hash", "controller-revision-hash")
 
 def check(case: Case) -> Iterator[RuleFinding]:
     # A pod by itself, or the template of one that a controller made, is of one revision.
+    """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector"""
     if case.subject.object is None:
         return
     for declared in case.own:

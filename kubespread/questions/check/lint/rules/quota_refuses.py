@@ -35,6 +35,9 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest
+    Source: plugin/pkg/admission/limitranger/admission.go, defaultContainerResourceRequirements
+    """
     yield from _by_quota(case)
     if case.trial is not None:
         yield from _by_limit_range(case, case.trial)

@@ -28,6 +28,9 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def remedy(fault: Fault, refused: Refused) -> Remedy | None:
+    """Source: pkg/registry/core/pod/strategy.go, Validate
+    Source: pkg/apis/core/validation/validation.go, ValidatePodSpec
+    """
     if not refused.workload:
         return None
     return Remedy(text=f"change {fault.field}" if fault.field else "change what is refused")

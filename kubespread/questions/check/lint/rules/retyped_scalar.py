@@ -21,6 +21,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
     return Remedy(text=f"quote or rewrite the value of {fault.field}") if fault.is_undecodable else None
 
 

@@ -43,6 +43,9 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/controller/deployment/rolling.go, rolloutRolling
+    Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector
+    """
     deployment, rollout = rolled_out(case), trial.rollout
     if deployment is None or rollout is None or not rollout.complete:
         return

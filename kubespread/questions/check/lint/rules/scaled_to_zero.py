@@ -43,6 +43,7 @@ _GATE = "MinDomainsInPodTopologySpread"
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState"""
     if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
         return
     for declared, hard in case.hard(trial):

@@ -48,6 +48,7 @@ _MOST = 3
 
 def check(case: Case) -> Iterator[RuleFinding]:
     # A single replica is never uneven.
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
     for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
         others = [other for other in selected if declares_alike(other, declared)]
         if others:

@@ -35,6 +35,7 @@ from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
     if case.subject.replicas < 2:
         return
     for declared, hard in case.hard(trial):

@@ -27,6 +27,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+    """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
     if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
         return None
     return Remedy(text="leave minDomains out, or set whenUnsatisfiable: DoNotSchedule")

@@ -70,6 +70,9 @@ _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/registry/core/pod/storage/eviction.go, checkAndDecrement, canIgnorePDB
+    Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods
+    """
     if not _is_held_by_budgets(case.subject) or not trial.placed.count:
         return
     budgets = list(protecting(case, trial))

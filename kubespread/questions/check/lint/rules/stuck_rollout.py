@@ -44,6 +44,7 @@ from kubespread.scheduler.plugin import SchedulingError
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/controller/deployment/rolling.go, reconcileNewReplicaSet, reconcileOldReplicaSets"""
     deployment, rollout = case.subject.object, trial.rollout
     if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not trial.placed.count:
         return

@@ -36,6 +36,7 @@ from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
     for declared, hard in case.hard(trial):
         eligible = domains(hard)
         if eligible and hard.lacks_domains and not _is_meant(case, declared, eligible, trial):

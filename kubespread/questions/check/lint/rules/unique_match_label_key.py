@@ -38,6 +38,9 @@ _UNIQUE = frozenset(
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: pkg/controller/statefulset/stateful_set_utils.go, updateIdentity
+    Source: pkg/controller/job/indexed_job_utils.go, addCompletionIndexLabel
+    """
     replicas = case.subject.replicas
     if replicas < 2:
         return

@@ -55,6 +55,7 @@ _COMMON = _EVERYWHERE | frozenset(
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
+    """Source: staging/src/k8s.io/api/core/v1/well_known_labels.go, LabelHostname, LabelTopologyZone"""
     if case.trial is not None:
         return
     for declared in case.own:

@@ -45,6 +45,7 @@ _REMEDY = Remedy(
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+    """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
     subject = case.subject
     if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
         return
