@@ -29,7 +29,8 @@ MODELLED = frozenset({
     "DRAPrioritizedList", "DRAAdminAccess", "StorageCapacityScoring", "InPlacePodVerticalScaling",
     "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling",
     "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling",
-    "TopologyAwareWorkloadScheduling",
+    "TopologyAwareWorkloadScheduling", "DRAPartitionableDevices", "DRAConsumableCapacity",
+    "DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus", "DRAFractionalCapacityRange",
 })  # fmt: skip
 
 

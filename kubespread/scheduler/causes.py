@@ -15,7 +15,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.quantity import rounded
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
-from kubespread.wording import short_key
+from kubespread.wording import short_key, some_of
 
 
 class _Cause(msgspec.Struct, frozen=True, rename="camel", tag_field="type"):
@@ -284,9 +284,19 @@ class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
         return f"devices of claim {self.claim} are elsewhere"
 
 
+class ClaimUnboundDetail(_Cause, frozen=True, tag="claimUnbound"):
+    """A resource claim with a device of which the driver says that it cannot be bound."""
+
+    claim: str
+
+    @property
+    def short(self) -> str:
+        return f"devices of claim {self.claim} failed to bind"
+
+
 class DeviceDetail(_Cause, frozen=True, tag="devices"):
     """A request of a resource claim for which the node has too few devices: of all its ``devices`` classes and
-    selectors leave the ``selected`` ones, and of these some are ``in_use`` or ``tainted``.
+    selectors leave the ``selected`` ones, and of these some are ``in_use``, ``tainted``, ``exhausted`` or ``full``.
     """
 
     claim: str
@@ -298,9 +308,15 @@ class DeviceDetail(_Cause, frozen=True, tag="devices"):
     """Devices that are free and have a taint the request does not tolerate."""
     in_use: int
     selected: int
-    """Devices that class and request select: those that are usable, tainted or in use."""
+    """Devices that class and request select: those that are usable, and those that are not for one reason or other."""
     devices: int
     """All devices that the node reaches."""
+    exhausted: int = 0
+    """Devices that need more of their pool's counters than other devices leave, among them those of the request."""
+    counters: tuple[str, ...] = ()
+    """The counters that each of these by itself needs more of than is left: ``set/counter``."""
+    full: int = 0
+    """Devices with less capacity left than the request consumes, or which allow no such request."""
 
     @property
     def short(self) -> str:
@@ -309,7 +325,13 @@ class DeviceDetail(_Cause, frozen=True, tag="devices"):
             return f"{need}, the node has no devices"
         if not self.selected:
             return f"{need}, none of {self.devices} devices match"
-        away = [f"{count} {what}" for count, what in ((self.in_use, "in use"), (self.tainted, "tainted")) if count]
+        reasons = {
+            "in use": self.in_use,
+            "tainted": self.tainted,
+            f"short of {some_of(self.counters, 2) or 'counters'}": self.exhausted,
+            "short of capacity": self.full,
+        }
+        away = [f"{count} {reason}" for reason, count in reasons.items() if count]
         return f"{need}, {self.usable} of {self.selected} free" + (f" ({', '.join(away)})" if away else "")
 
 
@@ -342,6 +364,7 @@ Cause = (
     | DiskDetail
     | ClaimInUseDetail
     | ClaimElsewhereDetail
+    | ClaimUnboundDetail
     | DeviceDetail
     | FeatureDetail
 )

@@ -60,6 +60,9 @@ _KEPT_FIELDS = frozenset(
         "extended_resource_name", "device_class_name",
         # Of claims on devices what constraints and results name: requests, attributes, modes.
         "request", "constraints", "expression", "allocation_mode", "resource",
+        # How much of what devices share, and when it is theirs.
+        "counters", "consumed_capacity", "valid_values", "step", "binding_conditions", "binding_failure_conditions",
+        "allocation_timestamp", "share_id",
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.

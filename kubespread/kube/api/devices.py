@@ -11,6 +11,7 @@ from msgspec import field
 
 from kubespread.kube.api.core import NodeSelector
 from kubespread.kube.api.meta import ApiObject, Int64, KubeObject, ObjectMeta
+from kubespread.kube.api.policy import Condition
 from kubespread.kube.quantity import QuantityText
 
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
@@ -92,6 +93,10 @@ class DeviceRequestAllocationResult(KubeObject):
     device: str = ""
     admin_access: bool = False
     share_id: str = field(default="", name="shareID")
+    """Set where the device allows several allocations, of which this is one."""
+    consumed_capacity: dict[str, QuantityText | None] = field(default_factory=dict)
+    binding_conditions: list[str] = field(default_factory=list)
+    binding_failure_conditions: list[str] = field(default_factory=list)
 
 
 class DeviceAllocationResult(KubeObject):
@@ -101,6 +106,7 @@ class DeviceAllocationResult(KubeObject):
 class AllocationResult(KubeObject):
     devices: DeviceAllocationResult = field(default_factory=DeviceAllocationResult)
     node_selector: NodeSelector | None = None
+    allocation_timestamp: str = ""
 
 
 class ResourceClaimConsumerReference(KubeObject):
@@ -110,8 +116,18 @@ class ResourceClaimConsumerReference(KubeObject):
     uid: str = ""
 
 
+class AllocatedDeviceStatus(KubeObject):
+    """What a driver says of a device that was allocated."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    conditions: list[Condition] = field(default_factory=list)
+
+
 class ResourceClaimStatus(KubeObject):
     allocation: AllocationResult | None = None
+    devices: list[AllocatedDeviceStatus] = field(default_factory=list)
     reserved_for: list[ResourceClaimConsumerReference] = field(default_factory=list)
 
 
@@ -138,8 +154,23 @@ class DeviceAttribute(KubeObject):
     version_value: str | None = field(default=None, name="version")
 
 
+class CapacityRequestPolicyRange(KubeObject):
+    min: QuantityText | None = None
+    max: QuantityText | None = None
+    step: QuantityText | None = None
+
+
+class CapacityRequestPolicy(KubeObject):
+    """How much of a capacity a request may consume; what is less is rounded up to what it may."""
+
+    default: QuantityText | None = None
+    valid_values: list[QuantityText] = field(default_factory=list)
+    valid_range: CapacityRequestPolicyRange | None = None
+
+
 class DeviceCapacity(KubeObject):
     value: QuantityText | None = None
+    request_policy: CapacityRequestPolicy | None = None
 
 
 class DeviceTaint(KubeObject):
@@ -148,12 +179,20 @@ class DeviceTaint(KubeObject):
     effect: str = ""
 
 
+class Counter(KubeObject):
+    value: QuantityText | None = None
+
+
 class DeviceCounterConsumption(KubeObject):
     counter_set: str = ""
+    counters: dict[str, Counter] = field(default_factory=dict)
 
 
 class CounterSet(KubeObject):
+    """What the devices of a pool share, such as the memory that the partitions of a GPU take from it."""
+
     name: str = ""
+    counters: dict[str, Counter] = field(default_factory=dict)
 
 
 class Device(KubeObject):
@@ -165,6 +204,7 @@ class Device(KubeObject):
     allow_multiple_allocations: bool = False
     binds_to_node: bool = False
     binding_conditions: list[str] = field(default_factory=list)
+    binding_failure_conditions: list[str] = field(default_factory=list)
     node_name: str = ""
     node_selector: NodeSelector | None = None
     all_nodes: bool = False
@@ -182,7 +222,7 @@ class ResourceSliceSpec(KubeObject):
     node_name: str = ""
     node_selector: NodeSelector | None = None
     all_nodes: bool = False
-    per_device_node_selection: bool = False
+    per_device_node_selection: bool | None = None
     devices: list[Device] = field(default_factory=list)
     shared_counters: list[CounterSet] = field(default_factory=list)
 

@@ -10,12 +10,15 @@ and resourceclaim (ToleratesTaint).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from kubespread.kube.api.devices import DeviceAttribute, DeviceConstraint, DeviceTaint, DeviceToleration
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice, Pools
+from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice, Pool, Pools
+from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.requests import (
     ALL,
     EXACT_COUNT,
@@ -25,6 +28,14 @@ from kubespread.scheduler.plugins.dynamicresources.requests import (
     RequestToAllocate,
 )
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.sharing import (
+    Capacities,
+    Consumption,
+    Counters,
+    consumption,
+    counters_left,
+    lacking,
+)
 
 _EFFECTS = ("NoSchedule", "NoExecute")
 
@@ -122,6 +133,13 @@ class Allocated(NamedTuple):
 
     request: RequestToAllocate
     device: OfferedDevice
+    consumed: Consumption | None = None
+    """What this allocation consumes of a device that others may share; None of any other device."""
+
+
+class _Candidate(NamedTuple):
+    device: OfferedDevice
+    pool: Pool
 
 
 class _Place(NamedTuple):
@@ -146,25 +164,25 @@ class _Sized:
 
     request: RequestToAllocate
     size: int
-    devices: tuple[OfferedDevice, ...] = ()
+    devices: tuple[_Candidate, ...] = ()
 
 
 def allocate(
-    pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules
+    pools: Pools, claims: Sequence[ClaimToAllocate], ledger: Ledger, rules: Rules
 ) -> list[list[Allocated]] | None:
-    """Devices of ``pools`` for each of ``claims``, those ``in_use`` left out; None where there are not enough.
+    """Devices of ``pools`` for each of ``claims``, of what ``ledger`` leaves; None where there are not enough.
 
     Raises AllocationError, and SearchTooLongError.
     """
-    return _Search(pools, claims, in_use, rules).solution()
+    return _Search(pools, claims, ledger, rules).solution()
 
 
 class _Search:
-    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules) -> None:
-        self._pools, self._claims, self._in_use, self._rules = pools, claims, in_use, rules
-        self._devices = [
-            device for pool in pools if not (pool.is_incomplete or pool.is_invalid) for device in pool.devices
-        ]
+    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], ledger: Ledger, rules: Rules) -> None:
+        self._pools, self._claims, self._ledger, self._rules = pools, claims, ledger, rules
+        self._candidates = [_Candidate(device, pool) for pool in pools if pool.is_usable for device in pool.devices]
+        self._counters, self._capacities = Counters(ledger, rules), Capacities(ledger, rules)
+        self._consumptions: dict[tuple[int, DeviceID], Consumption | None] = {}
         self._sized = [self._sizes(claim) for claim in claims]
         self._constraints = [[Constraint(constraint, rules) for constraint in claim.constraints] for claim in claims]
         self._taking: dict[DeviceID, list[int]] = {}
@@ -177,23 +195,57 @@ class _Search:
         if least > MAX_DEVICES:
             text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
             raise AllocationError(f"claim {claim.name}: {text}")
+        for number, constraint in enumerate(claim.constraints):
+            distinct = constraint.distinct_attribute if self._rules.knows_sharing else None
+            if constraint.match_attribute is None and distinct is None:
+                text = "empty constraint (unsupported constraint type?)"
+                raise AllocationError(f"claim {claim.name}, constraint #{number}: {text}")
         return sized
 
     def _size(self, request: RequestToAllocate) -> _Sized:
         owner = f"claim {request.claim}, request {request.name}"
+        if request.capacity is not None and self._rules.knows_sharing and not self._rules.shares_count:
+            kind = "subrequest" if request.alternative else "request"
+            disabled = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
+            raise AllocationError(f"claim {request.claim}, {kind} {request.name}: {disabled}")
         if request.names_admin_access and not self._rules.admin_access_counts:
             raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
         if request.mode == EXACT_COUNT:
             return _Sized(request, request.count)
         if request.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
-        devices: list[OfferedDevice] = []
+        candidates: list[_Candidate] = []
         for pool in self._pools:
-            if pool.is_incomplete or pool.is_invalid:
+            if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 raise AllocationError(f"{owner}: asks for all devices, but resource pool {pool} is currently {state}")
-            devices += (device for device in pool.devices if request.selects(device))
-        return _Sized(request, len(devices), tuple(devices))
+            for candidate in (_Candidate(device, pool) for device in pool.devices):
+                # Since 1.37 a device that is full counts among all, so that not all are to be had.
+                capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)
+                if self._selects(request, candidate) and self._has_room(request, candidate.device, capacities):
+                    candidates.append(candidate)
+        return _Sized(request, len(candidates), tuple(candidates))
+
+    def _selects(self, request: RequestToAllocate, candidate: _Candidate) -> bool:
+        device, pool = candidate
+        if device.device.binding_conditions and not self._rules.bindings_count:
+            return False
+        return request.selects(device) and device.id not in pool.unreached
+
+    def _has_room(
+        self, request: RequestToAllocate, device: OfferedDevice, capacities: Capacities | None = None
+    ) -> bool:
+        """Whether its capacities have room for one more allocation."""
+        if not self._rules.shares_count:
+            return True
+        consumed = self._consumption(request, device)
+        return consumed is not None and (capacities or self._capacities).suffices(device, consumed)
+
+    def _consumption(self, request: RequestToAllocate, device: OfferedDevice) -> Consumption | None:
+        key = id(request), device.id
+        if key not in self._consumptions:
+            self._consumptions[key] = consumption(device, request.capacity or {}, self._rules)
+        return self._consumptions[key]
 
     def solution(self) -> list[list[Allocated]] | None:
         """The first solution; None if there is none."""
@@ -223,22 +275,35 @@ class _Search:
         raise SearchTooLongError
 
     def _is_hopeless(self) -> bool:
-        """Whether there are too few devices even without constraints: devices are matched to the requested ones by
-        augmenting paths. Requests that leave a choice are ignored.
+        """Whether there are too few devices even if each could have all that is left: those that are not shared are
+        matched to the requested ones by augmenting paths. Requests that leave a choice are ignored.
         """
-        only = (alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1)
-        requests = [sized.request for sized in only for _ in range(sized.size) if not sized.request.admin_access]
-        if len(requests) > _MAX_MATCHED:
-            return False
+        only = [alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1]
+        free = [candidate for candidate in self._candidates if candidate.device.id not in self._ledger.in_use]
+        namesakes = Counter(pool.id[1] for pool in self._pools if self._rules.miscounts)
+        left = {pool.id: counters_left(pool, self._ledger) for pool in self._pools if namesakes[pool.id[1]] <= 1}
+        untouched = Capacities(self._ledger, self._rules)
+        requested: list[list[DeviceID]] = []
         try:
-            candidates = [
-                [device.id for device in self._devices if device.id not in self._in_use and request.selects(device)]
-                for request in requests
-            ]
+            for request, size in ((sized.request, sized.size) for sized in only if not sized.request.admin_access):
+                selected = [candidate for candidate in free if self._selects(request, candidate)]
+                usable = [
+                    device
+                    for device, pool in selected
+                    if not keeps_away(device.taints(self._rules), request.tolerations)
+                    and self._has_room(request, device, untouched)
+                    and (device.is_shared(self._rules) or pool.id not in left or not lacking(device, left[pool.id]))
+                ]
+                if len(usable) < size:
+                    return True
+                if not any(device.is_shared(self._rules) for device in usable):
+                    requested += [[device.id for device in usable]] * size
         except AllocationError:
             return False
         taken: dict[DeviceID, int] = {}
-        return not all(_matched(number, candidates, taken, set()) for number in range(len(requests)))
+        return len(requested) <= _MAX_MATCHED and not all(
+            _matched(number, requested, taken, set()) for number in range(len(requested))
+        )
 
     def _choices(self, place: _Place) -> Choices:
         """What can come next at a place; what a choice does is undone when the next one is asked for."""
@@ -279,50 +344,88 @@ class _Search:
         if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
             raise _TooManyDevicesError
         if sized.request.mode == ALL:
-            candidates: Sequence[OfferedDevice] = sized.devices[place.taken : place.taken + 1]
+            candidates: Sequence[_Candidate] = sized.devices[place.taken : place.taken + 1]
             start = 0
         else:
-            candidates, start = self._devices, place.start
+            candidates, start = self._candidates, place.start
         for number in range(start, len(candidates)):
-            device = candidates[number]
-            if not self._is_free(place.claim, sized.request, device.id):
+            candidate = candidates[number]
+            if sized.request.mode != ALL and not self._is_suitable(place.claim, sized.request, candidate):
                 continue
-            if sized.request.mode != ALL and not sized.request.selects(device):
-                continue
-            if not self._take(place.claim, sized.request, device):
+            give_back = self._take(place.claim, sized.request, candidate)
+            if give_back is None:
                 continue
             try:
                 yield place._replace(taken=place.taken + 1, start=number + 1)
             finally:
-                self._give_back(place.claim, sized.request, device)
+                give_back()
+
+    def _is_suitable(self, claim: int, request: RequestToAllocate, candidate: _Candidate) -> bool:
+        return (
+            self._is_free(claim, request, candidate.device.id)
+            and self._selects(request, candidate)
+            and self._has_room(request, candidate.device)
+        )
 
     def _is_free(self, claim: int, request: RequestToAllocate, device: DeviceID) -> bool:
         """With admin access only a second time in the same claim is barred."""
         taking = self._taking.get(device, ())
-        return claim not in taking if request.admin_access else device not in self._in_use and not taking
+        return claim not in taking if request.admin_access else device not in self._ledger.in_use and not taking
 
-    def _take(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> bool:
+    def _take(self, claim: int, request: RequestToAllocate, candidate: _Candidate) -> Callable[[], None] | None:
+        """Take a device if it can be had; what gives it back, None where it cannot."""
+        device, pool = candidate
+        undo: list[Callable[[], None]] = []
+        if self._is_free(claim, request, device.id) and self._reserve(claim, request, candidate, undo):
+            consumed = self._consumption(request, device) if device.is_shared(self._rules) else None
+            if consumed is None:
+                self._taking.setdefault(device.id, []).append(claim)
+                undo.append(lambda: self._taking[device.id].remove(claim))
+            else:
+                self._capacities.reserve(device, consumed)
+                undo.append(lambda: self._capacities.release(device, consumed))
+            self._results[claim].append(Allocated(request, device, consumed))
+            return lambda: self._give_back(claim, undo)
+        if not self._rules.miscounts:
+            _run(undo)
+        return None
+
+    def _give_back(self, claim: int, undo: Sequence[Callable[[], None]]) -> None:
+        self._results[claim].pop()
+        _run(undo)
+
+    def _reserve(
+        self, claim: int, request: RequestToAllocate, candidate: _Candidate, undo: list[Callable[[], None]]
+    ) -> bool:
+        """Reserve all that a device needs, each part with what undoes it; False where it may not be taken."""
+        device, pool = candidate
+        if device.device.consumes_counters:
+            if not self._rules.partitions_count:
+                return False
+            if not (device.is_shared(self._rules) and self._capacities.is_in_use(device)):
+                if not self._counters.reserve(device, pool):
+                    return False
+                if not (device.is_shared(self._rules) and self._rules.miscounts):
+                    undo.append(lambda: self._counters.release(device, pool))
         if keeps_away(device.taints(self._rules), request.tolerations):
             return False
-        constraints = self._constraints[claim]
-        for position, constraint in enumerate(constraints):
+        added: list[Callable[[], None]] = []
+        for constraint in self._constraints[claim]:
             if constraint.add(request.request, request.alternative, device):
+                added.append(partial(constraint.remove, request.request, request.alternative))
                 continue
             if request.mode == ALL:
                 refused = f"cannot add device {device.id} because a claim constraint would not be satisfied"
                 raise AllocationError(f"claim {request.claim}, request {request.name}: {refused}")
-            for added in constraints[:position]:
-                added.remove(request.request, request.alternative)
+            _run(added)
             return False
-        self._taking.setdefault(device.id, []).append(claim)
-        self._results[claim].append(Allocated(request, device))
-        return True
+        undo += added
+        return self._has_room(request, device)
 
-    def _give_back(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> None:
-        for constraint in self._constraints[claim]:
-            constraint.remove(request.request, request.alternative)
-        self._taking[device.id].remove(claim)
-        self._results[claim].pop()
+
+def _run(undo: Sequence[Callable[[], None]]) -> None:
+    for step in reversed(undo):
+        step()
 
 
 def _matched(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from kubespread.kube.api.core import Container, Pod, PodResourceClaim
 from kubespread.kube.api.devices import (
@@ -25,7 +26,7 @@ from kubespread.kube.pod_requests import amounts, is_sidecar, pod_requests
 from kubespread.kube.resource_names import is_extended
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
@@ -101,6 +102,36 @@ class PodClaim:
     allocation: AllocationResult | None = None
     reference: str = ""
     """The pod's own name for it."""
+
+    @property
+    def binding(self) -> Binding:
+        """How far the devices that it holds are with their binding conditions, as their driver says."""
+        if self.allocation is None or self.claim is None or self.allocation is not self.claim.status.allocation:
+            return Binding.DONE  # Devices that were allocated just now have all the time they need.
+        for result in self.allocation.devices.results:
+            if not result.binding_conditions:
+                continue
+            device = DeviceID(result.driver, result.pool, result.device)
+            statuses = self.claim.status.devices
+            status = next((each for each in statuses if (each.driver, each.pool, each.device) == device), None)
+            if status is None:
+                return Binding.WAITING
+            held: dict[str, str] = {}
+            for condition in status.conditions:
+                held.setdefault(condition.type, condition.status)
+            if any(held.get(condition) == "True" for condition in result.binding_failure_conditions):
+                return Binding.FAILED
+            if any(held.get(condition) != "True" for condition in result.binding_conditions):
+                return Binding.WAITING
+        return Binding.DONE
+
+
+class Binding(Enum):
+    """Whether the binding conditions of a claim's devices hold."""
+
+    DONE = "done"
+    WAITING = "waiting"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import (
     EXTENDED_RESOURCE_CLAIM,
-    AllocationResult,
     Device,
     DeviceAttribute,
     DeviceClass,
@@ -24,12 +25,13 @@ from kubespread.kube.api.devices import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
+    ResourceSliceSpec,
     extended_resources,
 )
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import matches_node_selector, nowhere
+from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
@@ -46,6 +48,8 @@ class DeviceID(NamedTuple):
 
 PoolID = tuple[str, str]
 """The driver and the pool's name."""
+CounterID = tuple[str, str]
+"""The names of a counter set and of a counter in it."""
 
 
 class _ByDomain(dict[str, dict[str, Value]]):
@@ -64,6 +68,10 @@ class OfferedDevice:
     slice: ResourceSlice
     taint_rules: tuple[DeviceTaintRule, ...] = ()
     """Those that select it, and those that have no selector at all."""
+    tells_sharing: bool = False
+    """Whether selectors learn that it allows several allocations; scores, and an allocator that knows no shares, do not
+    tell them.
+    """
     _answers: dict[str, bool | EvaluationError] = field(default_factory=dict)
 
     def is_selected_by(self, expression: str) -> bool:
@@ -92,6 +100,10 @@ class OfferedDevice:
         )
         return (*self.device.taints, *rule_taints)
 
+    def is_shared(self, rules: Rules) -> bool:
+        """Whether several claims may have it at once."""
+        return rules.shares_count and self.device.allow_multiple_allocations
+
     def attribute(self, qualified_name: str) -> DeviceAttribute | None:
         """An attribute by its full name; those of the driver's own domain may stand without it."""
         attributes = self.device.attributes
@@ -101,11 +113,20 @@ class OfferedDevice:
         return attributes.get(name) if domain == self.id.driver else None
 
     @cached_property
+    def consumes(self) -> Sequence[tuple[CounterID, int]]:
+        """How much it takes of its pool's counters, in units of 10^-9."""
+        return [
+            ((consumed.counter_set, name), parse(counter.value).nano)
+            for consumed in self.device.consumes_counters
+            for name, counter in consumed.counters.items()
+        ]
+
+    @cached_property
     def _facts(self) -> Mapping[str, Value]:
         """The fields of CEL's variable ``device``."""
         return {
             "driver": self.id.driver,
-            "allowMultipleAllocations": self.device.allow_multiple_allocations,
+            "allowMultipleAllocations": self.tells_sharing and self.device.allow_multiple_allocations,
             "attributes": self._by_domain(
                 (name, _attribute_value(name, value)) for name, value in self.device.attributes.items()
             ),
@@ -147,65 +168,94 @@ class Pool:
     is_incomplete: bool = False
     """Whether its driver is still writing its slices."""
     is_invalid: bool = False
-    """Whether two of its devices have one name."""
+    """Whether two of its devices or of its counter sets have one name, or a device consumes counters it has not."""
+    counters: Mapping[CounterID, int] = field(default_factory=dict)
+    """What its devices share, in units of 10^-9."""
+    others: tuple[OfferedDevice, ...] = ()
+    """Devices for other nodes, which may hold some of the counters."""
+    unreached: frozenset[DeviceID] = frozenset()
+    """Those of its devices that are for other nodes, though their slice is for this one too."""
 
     def __str__(self) -> str:
         return "/".join(self.id)
 
+    @property
+    def is_usable(self) -> bool:
+        return not (self.is_incomplete or self.is_invalid)
+
+    @property
+    def order(self) -> tuple[bool, PoolID]:
+        """Pools are searched by name, those with binding conditions after all others."""
+        return any(device.device.binding_conditions for device in self.devices), self.id
+
 
 Pools = tuple[Pool, ...]
+
+
+class _Seen(NamedTuple):
+    """What tells how a node sees the slices."""
+
+    numbers: tuple[int, ...]
+    """The slices it reaches."""
+    devices: tuple[bytes, ...] = ()
+    """For each slice whose devices choose their own nodes: which of them choose this one."""
 
 
 class Inventory:
     """All slices of a cluster, seen from each node."""
 
     def __init__(
-        self, slices: Sequence[ResourceSlice], nodes: Nodes, taint_rules: Sequence[DeviceTaintRule] = ()
+        self,
+        slices: Sequence[ResourceSlice],
+        nodes: Nodes,
+        taint_rules: Sequence[DeviceTaintRule],
+        rules: Rules,
     ) -> None:
-        self._nodes, self._taint_rules = nodes, taint_rules
+        self._nodes, self._taint_rules, self._rules = nodes, taint_rules, rules
         self._slices = slices
         self._by_pool: dict[PoolID, list[int]] = {}
         self._on_node: dict[str, list[int]] = {}
         self._shared: list[tuple[int, Mask]] = []
+        self._counters: dict[PoolID, list[int]] = {}
+        """Slices with counters, which every node looks at, whichever they are for."""
+        self._choosing: dict[int, Mask] = {}
+        """Slices whose devices choose their own nodes: per device the nodes it is for."""
         for number, resource_slice in enumerate(slices):
-            self._by_pool.setdefault(_pool_id(resource_slice), []).append(number)
-            if resource_slice.spec.node_name:
-                self._on_node.setdefault(resource_slice.spec.node_name, []).append(number)
-            elif (reached := self._reached(resource_slice)) is not None:
-                self._shared.append((number, reached))
+            spec, pool_id = resource_slice.spec, _pool_id(resource_slice)
+            self._by_pool.setdefault(pool_id, []).append(number)
+            if not rules.partitions_count and (spec.per_device_node_selection is not None or spec.shared_counters):
+                continue
+            if spec.per_device_node_selection:
+                reached = [_reached(nodes, device) for device in spec.devices]
+                self._choosing[number] = np.array(reached, dtype=bool).reshape(len(reached), len(nodes))
+            if spec.shared_counters and (rules.miscounts or not spec.node_name):
+                self._counters.setdefault(pool_id, []).append(number)
+            elif spec.node_name:
+                self._on_node.setdefault(spec.node_name, []).append(number)
+            elif spec.all_nodes or spec.node_selector is not None:
+                self._shared.append((number, _reached(nodes, spec)))
+            elif number in self._choosing:
+                self._shared.append((number, np.logical_or.reduce(self._choosing[number], axis=0)))
         self._devices: dict[int, tuple[OfferedDevice, ...]] = {}
-        self._pools: dict[tuple[int, ...], Pool | None] = {}
-        self._reachable: dict[tuple[int, ...], Pools] = {}
-
-    def _reached(self, offered: ResourceSlice) -> Mask | None:
-        """The nodes of a slice that names no single node; None if it selects them in an unknown way."""
-        spec = offered.spec
-        if spec.all_nodes:
-            return ~nowhere(self._nodes)
-        if spec.node_selector is not None:
-            return matches_node_selector(self._nodes, spec.node_selector)
-        if not spec.per_device_node_selection:
-            return None
-        reached = nowhere(self._nodes)
-        for device in spec.devices:
-            if device.node_name in self._nodes.index:
-                reached[self._nodes.index[device.node_name]] = True
-            elif device.all_nodes:
-                reached[:] = True
-            elif device.node_selector is not None:
-                reached |= matches_node_selector(self._nodes, device.node_selector)
-        return reached
+        self._pools: dict[_Seen, Pool | None] = {}
+        self._reachable: dict[_Seen, Pools] = {}
 
     def pools(self, node: int) -> Pools:
-        """The pools that a node reaches, by driver and name; nodes that reach the same get the very same."""
-        numbers = self._on_node.get(self._nodes.names[node], [])
-        key = (*numbers, *(number for number, reached in self._shared if reached[node]))
-        if key not in self._reachable:
-            self._reachable[key] = tuple(self._gathered(key))
-        return self._reachable[key]
+        """The pools that a node reaches, in the order they are searched; nodes that reach the same get the very
+        same.
+        """
+        on_node = self._on_node.get(self._nodes.names[node], [])
+        seen = self._seen((*on_node, *(number for number, reached in self._shared if reached[node])), node)
+        if seen not in self._reachable:
+            self._reachable[seen] = tuple(sorted(self._gathered(seen, node), key=lambda pool: pool.order))
+        return self._reachable[seen]
+
+    def _seen(self, numbers: tuple[int, ...], node: int) -> _Seen:
+        choosing = (self._choosing.get(number) for number in numbers)
+        return _Seen(numbers, tuple(chosen[:, node].tobytes() for chosen in choosing if chosen is not None))
 
     def nodes_of(self, pools: Iterable[PoolID]) -> Mask:
-        """The nodes that reach some of these pools."""
+        """The nodes that reach devices of some of these pools."""
         numbers = {number for pool in pools for number in self._by_pool.get(pool, ())}
         reached = nowhere(self._nodes)
         for number in numbers:
@@ -217,38 +267,103 @@ class Inventory:
                 reached |= mask
         return reached
 
-    def _gathered(self, numbers: Iterable[int]) -> Iterator[Pool]:
+    @cached_property
+    def bound_late(self) -> Sequence[OfferedDevice]:
+        """The devices with binding conditions."""
+        late = [
+            number
+            for number, offered in enumerate(self._slices)
+            if any(device.binding_conditions for device in offered.spec.devices)
+        ]
+        return [device for device in self._all_offered(late) if device.device.binding_conditions]
+
+    @cached_property
+    def mixed_up(self) -> Sequence[str]:
+        """The names of pools that several drivers have, with counters in more than one, and several nodes reach: whose
+        counters kube-scheduler goes by up to 1.36 depends on which node it happens to look at first.
+        """
+        if not self._rules.miscounts:
+            return ()
+        drivers: dict[str, list[PoolID]] = {}
+        for pool in self._counters:
+            drivers.setdefault(pool[1], []).append(pool)
+        return [name for name, pools in sorted(drivers.items()) if len(pools) > 1 and self.nodes_of(pools).sum() > 1]
+
+    def _gathered(self, seen: _Seen, node: int) -> Iterator[Pool]:
         by_pool: dict[PoolID, list[int]] = {}
-        for number in numbers:
+        for number in seen.numbers:
             by_pool.setdefault(_pool_id(self._slices[number]), []).append(number)
-        for _, parts in sorted(by_pool.items()):
-            key = tuple(parts)
-            if key not in self._pools:
-                self._pools[key] = self._pool(parts)
-            pool = self._pools[key]
+        for pool_id, numbers in by_pool.items():
+            pool = self._pool_of((*numbers, *self._counters.get(pool_id, ())), node)
             if pool is not None:
                 yield pool
+        yield from (pool for pool in self._unusable if pool.id not in by_pool)
 
-    def _pool(self, numbers: Sequence[int]) -> Pool | None:
+    @cached_property
+    def _unusable(self) -> Sequence[Pool]:
+        """The pools that a node cannot use for what it sees of their counters alone."""
+        pools = [self._pool(numbers, frozenset()) for numbers in self._counters.values()]
+        return [pool for pool in pools if pool is not None and not pool.is_usable]
+
+    def _pool_of(self, numbers: tuple[int, ...], node: int) -> Pool | None:
+        seen = self._seen(numbers, node)
+        if seen not in self._pools:
+            unreached = frozenset(
+                device.id
+                for number in numbers
+                if number in self._choosing
+                for device, is_reached in zip(self._offered(number), self._choosing[number][:, node], strict=True)
+                if not is_reached
+            )
+            self._pools[seen] = self._pool(numbers, unreached)
+        return self._pools[seen]
+
+    def _pool(self, numbers: Sequence[int], unreached: frozenset[DeviceID]) -> Pool | None:
         """What a node reaches of a pool; None where all of it is outdated, though what replaces it is not for the
         node.
         """
         specs = [self._slices[number].spec for number in numbers]
         pool_id = specs[0].driver, specs[0].pool.name
         generation = max(spec.pool.generation for spec in specs)
-        current = [number for number in numbers if self._slices[number].spec.pool.generation == generation]
+        current = self._of_generation(numbers, generation)
         expected = self._slices[current[0]].spec.pool.resource_slice_count
+        whole = current
         if len(current) != expected:
             generations = [self._slices[number].spec.pool.generation for number in self._by_pool[pool_id]]
             if max(generations) > generation:
                 return None
-            if generations.count(generation) != expected:
+            whole = self._of_generation(self._by_pool[pool_id], generation)
+            if len(whole) != expected:
                 return Pool(pool_id, is_incomplete=True)
         current.sort(key=lambda number: self._slices[number].metadata.name)
-        devices = [device for number in current for device in self._offered(number)]
-        if len({device.id for device in devices}) < len(devices):
+        counting = [number for number in current if self._rules.partitions_count and self._shares(number)]
+        devices = self._all_offered(number for number in current if number not in counting)
+        sets = [counters for number in counting for counters in self._slices[number].spec.shared_counters]
+        names = {counters.name for counters in sets}
+        is_invalid = len({device.id for device in devices}) < len(devices) or len(names) < len(sets)
+        if not self._rules.partitions_count:
+            return Pool(pool_id, is_invalid=True) if is_invalid else Pool(pool_id, devices)
+        counters = {
+            (counters.name, name): parse(counter.value).nano
+            for counters in sets
+            for name, counter in counters.counters.items()
+        }
+        others = self._all_offered(number for number in whole if number not in current)
+        for device in (*self._all_offered(current), *others):
+            is_invalid |= not names.issuperset(consumed.counter_set for consumed in device.device.consumes_counters)
+            is_invalid |= not counters.keys() >= {counter for counter, _ in device.consumes}
+        if is_invalid:
             return Pool(pool_id, is_invalid=True)
-        return Pool(pool_id, tuple(devices))
+        return Pool(pool_id, devices, counters=counters, others=others, unreached=unreached)
+
+    def _of_generation(self, numbers: Iterable[int], generation: int) -> list[int]:
+        return [number for number in numbers if self._slices[number].spec.pool.generation == generation]
+
+    def _shares(self, number: int) -> bool:
+        return bool(self._slices[number].spec.shared_counters)
+
+    def _all_offered(self, numbers: Iterable[int]) -> tuple[OfferedDevice, ...]:
+        return tuple(device for number in numbers for device in self._offered(number))
 
     def _offered(self, number: int) -> tuple[OfferedDevice, ...]:
         if number not in self._devices:
@@ -256,7 +371,11 @@ class Inventory:
             driver, pool = _pool_id(part)
             self._devices[number] = tuple(
                 OfferedDevice(
-                    device_id := DeviceID(driver, pool, device.name), device, part, self._rules_for(device_id)
+                    device_id := DeviceID(driver, pool, device.name),
+                    device,
+                    part,
+                    self._rules_for(device_id),
+                    self._rules.knows_sharing,
                 )
                 for device in part.spec.devices
             )
@@ -265,6 +384,18 @@ class Inventory:
     def _rules_for(self, device: DeviceID) -> tuple[DeviceTaintRule, ...]:
         """The rules that taint a device, or might in some release."""
         return tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device))
+
+
+def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:
+    """The nodes that a slice or a device is for."""
+    if place.node_name:
+        reached = nowhere(nodes)
+        if place.node_name in nodes.index:
+            reached[nodes.index[place.node_name]] = True
+        return reached
+    if place.all_nodes:
+        return everywhere(nodes)
+    return nowhere(nodes) if place.node_selector is None else matches_node_selector(nodes, place.node_selector)
 
 
 def _selects(selector: DeviceTaintSelector | None, device: DeviceID) -> bool:
@@ -294,6 +425,7 @@ class Facts:
 
     def __init__(self, objects: ClusterObjects, nodes: Nodes) -> None:
         self.objects, self.nodes = objects, nodes
+        self._inventories: dict[Rules, Inventory] = {}
 
     @classmethod
     def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, object]) -> Facts:
@@ -325,19 +457,12 @@ class Facts:
             for template in self.objects.of(ResourceClaimTemplate)
         }
 
-    @cached_property
-    def inventory(self) -> Inventory:
-        return Inventory(self.objects.of(ResourceSlice), self.nodes, self.objects.of(DeviceTaintRule))
-
-    @cached_property
-    def allocated(self) -> frozenset[DeviceID]:
-        """The devices that claims hold; admin access holds none."""
-        return frozenset(
-            device
-            for claim in self.objects.of(ResourceClaim)
-            if claim.status.allocation is not None
-            for device in devices_of(claim.status.allocation)
-        )
+    def inventory(self, rules: Rules) -> Inventory:
+        """The devices as a release with these rules sees them."""
+        if rules not in self._inventories:
+            slices, taint_rules = self.objects.of(ResourceSlice), self.objects.of(DeviceTaintRule)
+            self._inventories[rules] = Inventory(slices, self.nodes, taint_rules, rules)
+        return self._inventories[rules]
 
     @cached_property
     def _made_for_resources(self) -> Mapping[tuple[str, str, str], ClaimKey]:
@@ -353,10 +478,3 @@ class Facts:
     def made_for_resources_of(self, pod: Pod) -> ClaimKey | None:
         """The claim that an earlier scheduling cycle made for the extended resources of this very pod."""
         return self._made_for_resources.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
-
-
-def devices_of(allocation: AllocationResult) -> Iterator[DeviceID]:
-    """The devices it takes exclusively, which are those without admin access."""
-    for result in allocation.devices.results:
-        if not result.admin_access:
-            yield DeviceID(result.driver, result.pool, result.device)

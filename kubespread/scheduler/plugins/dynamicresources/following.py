@@ -44,7 +44,7 @@ def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
     unknown = list(users.unknown(rules))
     base = users if not unknown else unknown[-1].before
     remembered = base.recall(rules) if base is not None else None
-    ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster))
+    ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster), rules)
     if unknown:
         ledger = ledger.copy()
         for step in reversed(unknown):
@@ -76,13 +76,13 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
     name, made = facts.nodes.names[node], list[MadeClaim]()
     for claim in judge.claims.claims:
         devices = next(allocated, None) if claim.allocation is None else None
-        allocation = None if devices is None else allocation_result(devices, name)
+        allocation = None if devices is None else allocation_result(devices, name, rules)
         if claim.claim is not None:
             ledger.reserve(claim.key, claim.claim, allocation)
         elif allocation is not None:
             made.append(MadeClaim(claim.reference, claim.spec, allocation))
     for devices in allocated:
-        made.append(MadeClaim("", ResourceClaimSpec(), allocation_result(devices, name)))
+        made.append(MadeClaim("", ResourceClaimSpec(), allocation_result(devices, name, rules)))
     ledger.take(pod, name, tuple(made))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from uuid import NAMESPACE_OID, uuid5
 
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.devices import (
@@ -19,11 +20,11 @@ from kubespread.kube.api.devices import (
 )
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.node_matching import everywhere, matches_node_selector
+from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.claims import IN_MEMORY_NAME, PodClaims, claim_for
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Pools
+from kubespread.scheduler.plugins.dynamicresources.claims import IN_MEMORY_NAME, Binding, PodClaims, claim_for
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Inventory, Pools
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, ClaimToAllocate, claim_to_allocate
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
@@ -69,7 +70,18 @@ class Judge:
         for claim in self.claims.claims:
             if claim.allocation is not None and claim.allocation.node_selector is not None:
                 available &= matches_node_selector(self.facts.nodes, claim.allocation.node_selector)
-        return available
+        return nowhere(self.facts.nodes) if self.unbound else available
+
+    @cached_property
+    def unbound(self) -> Sequence[ClaimKey]:
+        """The claims whose devices could not be bound, so that they are to be had on no node."""
+        if not self.rules.bindings_count:
+            return []
+        return [claim.key for claim in self.claims.claims if claim.binding is Binding.FAILED]
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        return self.facts.inventory(self.rules)
 
     @cached_property
     def _to_allocate(self) -> Sequence[ClaimToAllocate]:
@@ -121,20 +133,23 @@ class Judge:
         return tuple(provided), False
 
     def _allocated(self, node: int, names: tuple[str, ...], ledger: Ledger) -> Outcome:
-        pools = self.facts.inventory.pools(node)
+        pools = self.inventory.pools(node)
         key = id(pools), names
         if key not in self._allocations:
             self._allocations[key] = self._search(pools, names, ledger)
         return self._allocations[key]
 
     def elsewhere(self, node: int) -> list[ClaimKey]:
-        """The claims that are allocated where the node cannot reach them."""
+        """The claims that are allocated where the node cannot reach them, or whose devices could not be bound."""
         return [
             claim.key
             for claim in self.claims.claims
-            if claim.allocation is not None
-            and claim.allocation.node_selector is not None
-            and not matches_node_selector(self.facts.nodes, claim.allocation.node_selector)[node]
+            if claim.key in self.unbound
+            or (
+                claim.allocation is not None
+                and claim.allocation.node_selector is not None
+                and not matches_node_selector(self.facts.nodes, claim.allocation.node_selector)[node]
+            )
         ]
 
     def to_allocate_on(self, node: int) -> list[ClaimToAllocate]:
@@ -154,7 +169,7 @@ class Judge:
     def _search(self, pools: Pools, names: tuple[str, ...], ledger: Ledger) -> Outcome:
         claims = self.to_allocate(names)
         try:
-            allocated = allocate(pools, claims, ledger.in_use, self.rules)
+            allocated = allocate(pools, claims, ledger, self.rules)
         except AllocationError as error:
             return Outcome(Status(Code.ERROR, (f"{_FAILED}{error}",)))
         except SearchTooLongError:
@@ -168,19 +183,30 @@ class Judge:
         return Outcome(allocated=allocated, score=score + self._score_of_allocated)
 
 
-def allocation_result(devices: Sequence[Allocated], node: str) -> AllocationResult:
+def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> AllocationResult:
     """What a claim's status says once it is allocated for a pod on ``node``."""
     results = [
         DeviceRequestAllocationResult(
-            request=device.request.full_name,
-            driver=device.device.id.driver,
-            pool=device.device.id.pool,
-            device=device.device.id.device,
-            admin_access=device.request.admin_access,
+            request=allocated.request.full_name,
+            driver=allocated.device.id.driver,
+            pool=allocated.device.id.pool,
+            device=allocated.device.id.device,
+            admin_access=allocated.request.admin_access,
+            share_id="" if allocated.consumed is None else _share_id(allocated, node, number),
+            consumed_capacity={name: str(amount) for name, amount in (allocated.consumed or {}).items()},
+            binding_conditions=allocated.device.device.binding_conditions if rules.bindings_count else [],
+            binding_failure_conditions=allocated.device.device.binding_failure_conditions
+            if rules.bindings_count
+            else [],
         )
-        for device in devices
+        for number, allocated in enumerate(devices)
     ]
     return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_reach(devices, node))
+
+
+def _share_id(allocated: Allocated, node: str, number: int) -> str:
+    """kube-scheduler draws one; the same one each time does, as only that there is one counts."""
+    return str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}"))
 
 
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:

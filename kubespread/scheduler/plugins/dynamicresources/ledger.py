@@ -6,13 +6,15 @@ resourceclaim controller, which frees what no pod uses any more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import AllocationResult, ResourceClaim, ResourceClaimSpec
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, devices_of
+from kubespread.kube.quantity import parse
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +47,73 @@ class Holder(NamedTuple):
         return cls(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid, node)
 
 
+Consumed = tuple[tuple[str, int], ...]
+"""What one allocation of a shared device consumes of its capacities, in units of 10^-9; empty where it says nothing."""
+
+
 @dataclass
 class Ledger:
     """Devices and claims at one time. Copies are moved apart."""
 
+    shares_count: bool = True
+    """Whether a device can be shared; otherwise each is its claim's alone."""
     in_use: set[DeviceID] = field(default_factory=set)
+    """Devices that one claim has for itself."""
+    shares: dict[DeviceID, tuple[Consumed, ...]] = field(default_factory=dict)
+    """The allocations of each device that several claims share."""
     _changed: dict[ClaimKey, ClaimStatus] = field(default_factory=dict)
     _made: dict[Holder, tuple[tuple[MadeClaim, ...], ...]] = field(default_factory=dict)
     """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
 
     @classmethod
-    def of(cls, facts: Facts) -> Ledger:
+    def of(cls, facts: Facts, rules: Rules) -> Ledger:
         """As the snapshot has it."""
-        return cls(set(facts.allocated))
+        ledger = cls(rules.shares_count)
+        for claim in facts.claims.values():
+            if claim.status.allocation is not None:
+                ledger._hold(claim.status.allocation)
+        return ledger
 
     def copy(self) -> Ledger:
-        return Ledger(set(self.in_use), dict(self._changed), dict(self._made))
+        return Ledger(self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made))
+
+    def is_allocated(self, device: DeviceID) -> bool:
+        return device in self.in_use or device in self.shares
+
+    def changed_since(self, before: Ledger) -> set[DeviceID]:
+        """The devices that others have now."""
+        shared = {
+            device
+            for device in self.shares.keys() | before.shares.keys()
+            if self.shares.get(device) != before.shares.get(device)
+        }
+        return (self.in_use ^ before.in_use) | shared
+
+    def _hold(self, allocation: AllocationResult) -> None:
+        for device, consumed in self._held(allocation):
+            if consumed is None:
+                self.in_use.add(device)
+            else:
+                self.shares[device] = (*self.shares.get(device, ()), consumed)
+
+    def _free(self, allocation: AllocationResult) -> None:
+        for device, consumed in self._held(allocation):
+            if consumed is None:
+                self.in_use.discard(device)
+                continue
+            left = list(self.shares.pop(device))
+            left.remove(consumed)
+            if left:
+                self.shares[device] = tuple(left)
+
+    def _held(self, allocation: AllocationResult) -> Iterator[tuple[DeviceID, Consumed | None]]:
+        """The devices that it holds, which are those without admin access; None where one is held exclusively."""
+        for result in allocation.devices.results:
+            if not result.admin_access:
+                is_shared = self.shares_count and bool(result.share_id)
+                amounts = result.consumed_capacity.items() if is_shared else ()
+                consumed = tuple(sorted((name, parse(amount).nano) for name, amount in amounts))
+                yield DeviceID(result.driver, result.pool, result.device), consumed if is_shared else None
 
     def status(self, key: ClaimKey, claim: ResourceClaim) -> ClaimStatus:
         changed = self._changed.get(key)
@@ -77,7 +130,7 @@ class Ledger:
         """One more pod uses a claim, which is allocated now if it was not."""
         status = self.status(key, claim)
         if status.allocation is None and allocation is not None:
-            self.in_use.update(devices_of(allocation))
+            self._hold(allocation)
             status = replace(status, allocation=allocation)
         self._changed[key] = replace(status, consumers=status.consumers + 1)
 
@@ -86,7 +139,7 @@ class Ledger:
         status = self.status(key, claim)
         consumers = 0 if entirely else max(0, status.consumers - 1)
         if consumers == 0 and status.allocation is not None:
-            self.in_use.difference_update(devices_of(status.allocation))
+            self._free(status.allocation)
             status = replace(status, allocation=None)
         self._changed[key] = replace(status, consumers=consumers)
 
@@ -94,7 +147,7 @@ class Ledger:
         """Claims that were made for a pod; a pod without such claims has none."""
         holder = Holder.of(pod, node)
         for claim in claims:
-            self.in_use.update(devices_of(claim.allocation))
+            self._hold(claim.allocation)
         self._made[holder] = (*self._made.get(holder, ()), claims)
 
     def give_back(self, pod: Pod, node: str) -> None:
@@ -102,7 +155,7 @@ class Ledger:
         holder = Holder.of(pod, node)
         *others, last = self._made.get(holder) or ((),)
         for claim in last:
-            self.in_use.difference_update(devices_of(claim.allocation))
+            self._free(claim.allocation)
         self._made[holder] = tuple(others)
 
     @property

@@ -13,7 +13,9 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import (
+    DeviceClaim,
     DeviceClass,
+    DeviceRequest,
     DeviceSelector,
     DeviceTaintRule,
     ExactDeviceRequest,
@@ -31,9 +33,16 @@ from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Fixed, SchedulingError, State, Status
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.values import UnsupportedExpressionError
-from kubespread.scheduler.plugins.dynamicresources.claims import PodClaims, RefusedError, claims_of, requested_by_name
-from kubespread.scheduler.plugins.dynamicresources.devices import Facts
+from kubespread.scheduler.plugins.dynamicresources.claims import (
+    Binding,
+    PodClaims,
+    RefusedError,
+    claims_of,
+    requested_by_name,
+)
+from kubespread.scheduler.plugins.dynamicresources.devices import Facts, OfferedDevice
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
+from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, claim_to_allocate
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
 from kubespread.scheduler.preemption import Budgets, PostFilterPlugin
@@ -72,14 +81,19 @@ def claim_gaps(pod: Pod, facts: Facts, claims: PodClaims | None) -> Iterator[str
         yield from objects.gap(ResourceClaim, "no device is taken to be in use")
 
 
-def not_evaluated(facts: Facts, claims: PodClaims) -> Iterator[str]:
+def not_evaluated(facts: Facts, claims: PodClaims, rules: Rules) -> Iterator[str]:
     """What kube-scheduler takes into account for these claims and this does not."""
-    specs = [claim.spec for claim in claims.claims if claim.allocation is None]
-    requests = [request for spec in specs for request in _requests(spec)]
+    for claim in claims.claims if rules.bindings_count else ():
+        if claim.allocation is not None and claim.allocation.allocation_timestamp and claim.binding is Binding.WAITING:
+            waits = "for how long its devices have not met their binding conditions; it is taken not to have timed out"
+            yield f"DynamicResources: of claim {claim.key}, {waits}"
     if not claims.needs_devices:
         return
+    specs = [claim.spec for claim in claims.claims if claim.allocation is None]
+    requests = [request for spec in specs for request in _requests(spec)]
+    provided = [facts.by_resource[name].metadata.name for name in claims.resources if name in facts.by_resource]
+    requests += (ExactDeviceRequest(device_class_name=name) for name in provided)
     classes = {request.device_class_name for request in requests}
-    classes |= {facts.by_resource[name].metadata.name for name in claims.resources if name in facts.by_resource}
     selectors = [
         selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
     ]
@@ -87,9 +101,22 @@ def not_evaluated(facts: Facts, claims: PodClaims) -> Iterator[str]:
         [*selectors, *(selector for request in requests for selector in request.selectors)]
     ):
         yield f"DynamicResources: the selector {expression} uses {what}; it is taken to select every device"
-    yield from _unmodelled_devices(facts)
-    if any(request.capacity is not None for request in requests):
-        yield "DynamicResources: how much of a device's capacity a request consumes"
+    inventory = facts.inventory(rules)
+    if rules.bindings_count and any(_may_get(request, facts, inventory.bound_late) for request in requests):
+        yield "DynamicResources: the wait for the binding conditions of devices; they are taken to be met in time"
+    if inventory.mixed_up:
+        names = ", ".join(inventory.mixed_up)
+        yield f"DynamicResources: which driver's counters hold for pools called {names}, of several drivers"
+
+
+def _may_get(request: ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
+    """Whether class and request select some of ``devices``, or cannot tell."""
+    spec = ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(exactly=request)]))
+    (((wanted,),),) = [claim_to_allocate("", spec, facts.classes).requests]
+    try:
+        return any(wanted.selects(device) for device in devices)
+    except AllocationError:
+        return True
 
 
 def _requests(spec: ResourceClaimSpec) -> Iterator[ExactDeviceRequest]:
@@ -106,16 +133,6 @@ def _unsupported(selectors: Iterable[DeviceSelector]) -> Iterator[tuple[str, str
             compiled(expression)
         except UnsupportedExpressionError as unsupported:
             yield expression, str(unsupported)
-
-
-def _unmodelled_devices(facts: Facts) -> Iterator[str]:
-    devices = [device for resource_slice in facts.objects.of(ResourceSlice) for device in resource_slice.spec.devices]
-    if any(device.consumes_counters for device in devices):
-        yield "DynamicResources: counters that partitions of a device share; each is taken to be a device of its own"
-    if any(device.allow_multiple_allocations for device in devices):
-        yield "DynamicResources: devices that several claims may share; each is taken to be for one"
-    if any(device.binding_conditions for device in devices):
-        yield "DynamicResources: binding conditions of devices; they are taken to be met"
 
 
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
@@ -166,7 +183,7 @@ class DynamicResources(PostFilterPlugin):
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         claims = self._claims(cluster, pod)
         if claims is not None:
-            yield from not_evaluated(facts_of(cluster), claims)
+            yield from not_evaluated(facts_of(cluster), claims, self.rules)
 
     def signature(self, pod: Pod) -> Hashable:
         return None if pod.spec.resource_claims or requested_by_name(pod) else ()

@@ -17,6 +17,7 @@ from kubespread.kube.api.devices import (
     ExactDeviceRequest,
     ResourceClaimSpec,
 )
+from kubespread.kube.quantity import QuantityText
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.devices import OfferedDevice
 
@@ -47,6 +48,8 @@ class RequestToAllocate:
     admin_access: bool = False
     names_admin_access: bool = False
     """Whether it sets admin access at all, even to false."""
+    capacity: Mapping[str, QuantityText | None] | None = None
+    """How much of each capacity of a device it needs."""
 
     @property
     def name(self) -> str:
@@ -131,4 +134,5 @@ def _request(
         tolerations=device_request.tolerations,
         admin_access=bool(device_request.admin_access) and not isinstance(device_request, DeviceSubRequest),
         names_admin_access=device_request.admin_access is not None and not isinstance(device_request, DeviceSubRequest),
+        capacity=None if device_request.capacity is None else device_request.capacity.requests,
     )

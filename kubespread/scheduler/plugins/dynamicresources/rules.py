@@ -25,6 +25,24 @@ class Rules:
     """DRAPrioritizedList."""
     admin_access_counts: bool = True
     """DRAAdminAccess."""
+    partitions_count: bool = True
+    """DRAPartitionableDevices."""
+    shares_count: bool = True
+    """DRAConsumableCapacity."""
+    bindings_count: bool = True
+    """DRADeviceBindingConditions, and DRAResourceClaimDeviceStatus, which it depends on."""
+    fractions_count: bool = False
+    """DRAFractionalCapacityRange: the range of a capacity need not be in whole numbers."""
+    miscounts: bool = True
+    """Up to 1.36 what was reserved for a device that is then not taken stays reserved: counters, constraints, capacity.
+    Counters are kept by the names of pools, whichever driver's; a device shared without capacity counts its counters
+    twice; a request for all devices leaves out those that are full; and every node looks at all slices with counters.
+    """
+
+    @property
+    def knows_sharing(self) -> bool:
+        """Whether the allocator is one that knows of shares, distinct attributes and binding conditions at all."""
+        return self.shares_count or self.bindings_count
 
     @classmethod
     def of(cls, version: KubeVersion) -> Rules:
@@ -38,4 +56,9 @@ class Rules:
             distinct_forgets=not version.since(37),
             alternatives_count=has("DRAPrioritizedList"),
             admin_access_counts=has("DRAAdminAccess"),
+            partitions_count=has("DRAPartitionableDevices"),
+            shares_count=has("DRAConsumableCapacity"),
+            bindings_count=has("DRADeviceBindingConditions") and has("DRAResourceClaimDeviceStatus"),
+            fractions_count=has("DRAFractionalCapacityRange"),
+            miscounts=not version.since(37),
         )

@@ -5,12 +5,14 @@ Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Filte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.causes import Causes, ClaimElsewhereDetail, DeviceDetail
+from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -26,14 +28,20 @@ from kubespread.scheduler.plugin import (
     default_normalize,
     highest_raw,
 )
-from kubespread.scheduler.plugins.dynamicresources.allocation import keeps_away
+from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
 from kubespread.scheduler.plugins.dynamicresources.claims import RefusedError
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, OfferedDevice
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, CounterID, Facts, OfferedDevice, Pool
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import ALL, AllocationError, RequestToAllocate
+from kubespread.scheduler.plugins.dynamicresources.requests import (
+    ALL,
+    AllocationError,
+    ClaimToAllocate,
+    RequestToAllocate,
+)
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.sharing import Capacities, consumption, counters_left, lacking
 
 
 class DynamicResourcesState(Counted):
@@ -141,10 +149,10 @@ class DynamicResourcesState(Counted):
             self._judge, self._refused = judge, None
             self._outdated[:] = True
             return
-        changed = before.in_use ^ self._ledger.in_use
+        changed = self._ledger.changed_since(before)
         if changed:
             self._judge = judge
-            self._outdated |= self._facts.inventory.nodes_of({(device.driver, device.pool) for device in changed})
+            self._outdated |= judge.inventory.nodes_of({(device.driver, device.pool) for device in changed})
 
     def fork(self) -> DynamicResourcesState:
         fork: DynamicResourcesState = object.__new__(type(self))
@@ -163,46 +171,87 @@ class DynamicResourcesState(Counted):
 
 
 def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
-    """The claims that are allocated elsewhere, or else the requests that find too few devices by themselves."""
+    """The claims that are allocated elsewhere or cannot be bound, or else the requests that find too few devices by
+    themselves.
+    """
+    if judge.unbound:
+        return tuple(ClaimUnboundDetail(str(key)) for key in judge.unbound)
     elsewhere = judge.elsewhere(node)
     if elsewhere:
         return tuple(ClaimElsewhereDetail(str(key)) for key in elsewhere)
     return tuple(_shortages(judge, node, ledger))
 
 
-def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[DeviceDetail]:
-    devices = [
-        device
-        for pool in judge.facts.inventory.pools(node)
-        if not (pool.is_incomplete or pool.is_invalid)
-        for device in pool.devices
-    ]
+def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[Cause]:
+    pools = [pool for pool in judge.inventory.pools(node) if pool.is_usable]
     for claim in judge.to_allocate_on(node):
         for alternatives in claim.requests:
-            details = [_shortage(judge, request, devices, ledger) for request in alternatives]
+            details = [_shortage(judge, request, pools, ledger) for request in alternatives]
             if all(details):
                 yield from (detail for detail in details if detail is not None)
 
 
-def _shortage(
-    judge: Judge, request: RequestToAllocate, devices: list[OfferedDevice], ledger: Ledger
-) -> DeviceDetail | None:
+def _shortage(judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger) -> DeviceDetail | None:
+    found, counters = Counter[str](), set[CounterID]()
     try:
-        selected = [device for device in devices if request.selects(device)]
+        for pool in pools:
+            left = counters_left(pool, ledger)
+            for device in pool.devices:
+                if device.id not in pool.unreached:
+                    found[what := _as_found(request, device, left, ledger, judge.rules)] += 1
+                    counters.update(lacking(device, left) if what == "exhausted" else ())
     except AllocationError:
         return None
-    free = [device for device in selected if request.admin_access or device.id not in ledger.in_use]
-    usable = [device for device in free if not keeps_away(device.taints(judge.rules), request.tolerations)]
-    requested = max(1, len(selected)) if request.mode == ALL else request.count
-    if len(usable) >= requested:
+    selected = found.total() - found["unselected"]
+    requested = max(1, selected) if request.mode == ALL else request.count
+    if requested <= found["usable"]:
+        together = _together(request, pools, ledger, judge.rules)
+        found.update(usable=together - found["usable"], exhausted=found["usable"] - together)
+    if requested <= found["usable"]:
         return None
     return DeviceDetail(
         claim=request.claim,
         request=request.full_name,
         requested=requested,
-        usable=len(usable),
-        tainted=len(free) - len(usable),
-        in_use=len(selected) - len(free),
-        selected=len(selected),
-        devices=len(devices),
+        usable=found["usable"],
+        tainted=found["tainted"],
+        in_use=found["in use"],
+        selected=selected,
+        devices=found.total(),
+        exhausted=found["exhausted"],
+        counters=tuple("/".join(counter) for counter in sorted(counters)),
+        full=found["full"],
     )
+
+
+def _as_found(
+    request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: Ledger, rules: Rules
+) -> str:
+    """What becomes of one device that a request by itself looks at. Raises AllocationError."""
+    if not request.selects(device):
+        return "unselected"
+    if device.id in ledger.in_use and not request.admin_access:
+        return "in use"
+    if keeps_away(device.taints(rules), request.tolerations):
+        return "tainted"
+    capacities = Capacities(ledger, rules)
+    if not (device.is_shared(rules) and capacities.is_in_use(device)) and lacking(device, left):
+        return "exhausted"
+    consumed = consumption(device, request.capacity or {}, rules) if rules.shares_count else {}
+    return "full" if consumed is None or not capacities.suffices(device, consumed) else "usable"
+
+
+def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger, rules: Rules) -> int:
+    """How many devices a request could have at once, which may be fewer than one after the other: up to as many as it
+    asks for.
+    """
+    if request.mode == ALL:
+        return len([device for pool in pools for device in pool.devices])
+    for count in range(request.count, 0, -1):
+        claim = ClaimToAllocate(request.claim, ((replace(request, count=count),),))
+        try:
+            if allocate(tuple(pools), [claim], ledger, rules) is not None:
+                return count
+        except (AllocationError, SearchTooLongError):
+            return request.count
+    return 0

@@ -35,7 +35,8 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
     )
     assert isinstance(offered, _Offered)
     more = sum(by * kind.requests[0].get(resource, 0) for kind, by in held.more)
-    used = offered.in_use(ledger_of(held.cluster, rules).in_use)
+    ledger = ledger_of(held.cluster, rules)
+    used = offered.in_use(ledger.in_use | ledger.shares.keys())
     return held.pick(offered.capacity), held.pick(used) + np.int64(more)
 
 
