@@ -641,30 +641,6 @@ UNMODELLED: dict[str, tuple[list[Data], list[str]]] = {
             'DynamicResources: the selector device.driver.format(["x"]) == "x" uses format(); it is taken to select every device'
         ],
     ),
-    "partitions of devices": (
-        claims(
-            resource_claim("c", device_request()),
-            resource_slice("n1", [{**device("a"), "consumesCounters": [{"counterSet": "x"}]}], "n1"),
-        ),
-        ["DynamicResources: counters that partitions of a device share; each is taken to be a device of its own"],
-    ),
-    "devices for several claims": (
-        claims(
-            resource_claim("c", device_request(capacity={"requests": {"memory": "1Gi"}})),
-            resource_slice("n1", [{**device("a"), "allowMultipleAllocations": True}], "n1"),
-        ),
-        [
-            "DynamicResources: devices that several claims may share; each is taken to be for one",
-            "DynamicResources: how much of a device's capacity a request consumes",
-        ],
-    ),
-    "binding conditions": (
-        claims(
-            resource_claim("c", device_request()),
-            resource_slice("n1", [{**device("a"), "bindingConditions": ["Attached"]}], "n1"),
-        ),
-        ["DynamicResources: binding conditions of devices; they are taken to be met"],
-    ),
 }  # fmt: skip
 
 

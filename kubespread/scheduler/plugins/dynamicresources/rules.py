@@ -31,9 +31,9 @@ class Rules:
     """DRAConsumableCapacity."""
     bindings_count: bool = True
     """DRADeviceBindingConditions, and DRAResourceClaimDeviceStatus, which it depends on."""
-    fractions_count: bool = False
+    fractions_count: bool = True
     """DRAFractionalCapacityRange: the range of a capacity need not be in whole numbers."""
-    miscounts: bool = True
+    miscounts: bool = False
     """Up to 1.36 what was reserved for a device that is then not taken stays reserved: counters, constraints, capacity.
     Counters are kept by the names of pools, whichever driver's; a device shared without capacity counts its counters
     twice; a request for all devices leaves out those that are full; and every node looks at all slices with counters.

@@ -1,0 +1,495 @@
+"""DynamicResources: devices that are partitioned, consumed, shared or bound late, rule by rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from tests.builders import (
+    device,
+    device_class,
+    device_request,
+    node,
+    resource_claim,
+    resource_claim_template,
+    resource_slice,
+    using,
+)
+from tests.scheduler.asking import ask, reasons
+
+Data = dict[str, Any]
+
+DRIVER = "gpu.example.com"
+NOT_ENOUGH, ELSEWHERE = "cannot allocate all claims", "resourceclaim not available on the node"
+INVALID = "invalid resource pools were encountered"
+NODES = [node("n1", zone="z1"), node("n2", zone="z2")]
+GPU, BROKEN = device_class("gpu"), {"key": "broken", "value": "x", "effect": "NoSchedule"}
+FAILED = 'running "DynamicResources" filter plugin: claim default/c, '
+
+
+def everywhere(reason: str) -> dict[str, str]:
+    return {"n1": reason, "n2": reason}
+
+
+def partition(name: str, memory: str, counters: str = "gpu", **fields: Any) -> Data:
+    consumed = [{"counterSet": counters, "counters": {"memory": {"value": memory}}}]
+    return {**device(name), "consumesCounters": consumed, **fields}
+
+
+def counted(pool: str, memory: str, devices: list[Data], on: str | None = None, *, count: int = 2) -> list[Data]:
+    """A pool with one counter set in a slice of its own and one slice of devices."""
+    spec = {"pool": {"name": pool, "generation": 1, "resourceSliceCount": count}}
+    sets = [{"name": "gpu", "counters": {"memory": {"value": memory}}}]
+    return [
+        resource_slice(f"{pool}-counters", [], on, **spec, sharedCounters=sets),
+        resource_slice(f"{pool}-devices", devices, on, **spec),
+    ]
+
+
+def shared(name: str, memory: str = "10Gi", policy: Data | None = None, **fields: Any) -> Data:
+    capacity: Data = {"value": memory} if policy is None else {"value": memory, "requestPolicy": policy}
+    return {**device(name), "allowMultipleAllocations": True, "capacity": {"memory": capacity}, **fields}
+
+
+def wants(memory: str, name: str = "r", **exactly: Any) -> Data:
+    return device_request(name, capacity={"requests": {"memory": memory}}, **exactly)
+
+
+def holding(name: str, device_name: str, **result: Any) -> Data:
+    """A claim of another pod."""
+    results = [{"request": "r", "driver": DRIVER, "pool": "p", "device": device_name, **result}]
+    return {**resource_claim(name), "status": {"allocation": {"devices": {"results": results}}}}
+
+
+def share(name: str, device_name: str, memory: str = "") -> Data:
+    consumed = {"consumedCapacity": {"memory": memory}} if memory else {}
+    return holding(name, device_name, shareID=f"id-{name}", **consumed)
+
+
+def one(**fields: Any) -> Data:
+    return resource_claim("c", device_request(**fields))
+
+
+COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
+    "a partition for which there is memory": ([one(), *counted("p", "20Gi", [partition("a", "10Gi")])], {}),
+    "a partition too large for the counter": (
+        [one(), *counted("p", "20Gi", [partition("a", "30Gi")])], everywhere(NOT_ENOUGH),
+    ),
+    "two partitions for which there is memory for one": (
+        [one(count=2), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "smaller partitions instead of the first ones": (
+        [one(count=2), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "10Gi"), partition("c", "10Gi")])],
+        {},
+    ),
+    "what is allocated has taken the memory": (
+        [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "10Gi")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "what is allocated on another node has taken the memory of a pool with slices for each": (
+        [
+            one(), holding("other", "a"),
+            *counted("p", "20Gi", [partition("a", "15Gi")], "n1", count=3)[1:],
+            *counted("p", "20Gi", [], count=3)[:1],
+            resource_slice(
+                "p-more", [partition("b", "10Gi"), partition("c", "5Gi")], "n2",
+                pool={"name": "p", "generation": 1, "resourceSliceCount": 3},
+            ),
+        ],
+        {"n1": NOT_ENOUGH},
+    ),
+    "a counter that is overdrawn keeps back a partition that does not consume it": (
+        [
+            one(), holding("other", "a"),
+            *counted("p", "20Gi", [partition("a", "30Gi"), partition("b", "0")]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a device without counters beside partitions": (
+        [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "20Gi"), device("b")])], {},
+    ),
+    "admin access takes counters too": (
+        [one(adminAccess=True), holding("other", "a"), *counted("p", "20Gi", [partition("a", "15Gi")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a counter set that does not exist": (
+        [one(), *counted("p", "20Gi", [partition("a", "1Gi", "gone")])], everywhere(INVALID),
+    ),
+    "a counter set twice": (
+        [
+            one(), *counted("p", "20Gi", [partition("a", "1Gi")], count=3),
+            resource_slice(
+                "again", [], pool={"name": "p", "generation": 1, "resourceSliceCount": 3},
+                sharedCounters=[{"name": "gpu", "counters": {}}],
+            ),
+        ],
+        everywhere(INVALID),
+    ),
+    "counters that are still to be written": (
+        [one(), counted("p", "20Gi", [partition("a", "1Gi")])[1]], everywhere(NOT_ENOUGH),
+    ),
+    "all partitions at once where only some fit": (
+        [one(allocationMode="All"), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "pools of two drivers with one name have counters of their own": (
+        [
+            resource_claim("c", device_request("r", count=2)), *counted("p", "20Gi", [partition("a", "15Gi")]),
+            *[
+                {**each, "metadata": {"name": f"net-{each['metadata']['name']}"},
+                 "spec": {**each["spec"], "driver": "net.example.com"}}
+                for each in counted("p", "20Gi", [partition("a", "15Gi")])
+            ],
+        ],
+        {},
+    ),
+    "a partition whose taint is not tolerated leaves its memory to others": (
+        [one(), *counted("p", "20Gi", [partition("a", "15Gi", taints=[BROKEN]), partition("b", "15Gi")])], {},
+    ),
+    "devices that choose their nodes themselves": (
+        [
+            one(),
+            resource_slice(
+                "p", [device("a") | {"nodeName": "n2"}], allNodes=False, perDeviceNodeSelection=True,
+            ),
+        ],
+        {"n1": NOT_ENOUGH},
+    ),
+    "a slice of which each node reaches one device": (
+        [
+            one(count=2),
+            resource_slice(
+                "p",
+                [device("a") | {"nodeName": "n2"}, device("b") | {"nodeName": "n1"}, device("c") | {"allNodes": True}],
+                allNodes=False, perDeviceNodeSelection=True,
+            ),
+        ],
+        {},
+    ),
+    "all devices are all that are for the node": (
+        [
+            one(allocationMode="All"), holding("other", "a"),
+            resource_slice(
+                "p", [device("a") | {"nodeName": "n2"}, device("b") | {"nodeName": "n1"}], allNodes=False,
+                perDeviceNodeSelection=True,
+            ),
+        ],
+        {"n2": NOT_ENOUGH},
+    ),
+}  # fmt: skip
+
+RANGE = {"default": "2Gi", "validRange": {"min": "2Gi", "max": "8Gi", "step": "2Gi"}}
+VALUES = {"default": "2Gi", "validValues": ["2Gi", "6Gi"]}
+
+CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
+    "a request within the capacity": ([resource_claim("c", wants("10Gi")), resource_slice("p", [shared("a")])], {}),
+    "a request beyond the capacity": (
+        [resource_claim("c", wants("11Gi")), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+    ),
+    "a capacity that the device does not have": (
+        [
+            resource_claim("c", device_request(capacity={"requests": {"bandwidth": "1"}})),
+            resource_slice("p", [shared("a")]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a request of a device that is not shared": (
+        [resource_claim("c", wants("1Gi")), holding("other", "a"), resource_slice("p", [device("a", memory="10Gi")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "what others leave suffices": (
+        [resource_claim("c", wants("4Gi")), share("other", "a", "6Gi"), resource_slice("p", [shared("a")])], {},
+    ),
+    "what others leave does not suffice": (
+        [resource_claim("c", wants("5Gi")), share("other", "a", "6Gi"), resource_slice("p", [shared("a")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "without a request it is the whole capacity": (
+        [one(), share("other", "a", "1Gi"), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+    ),
+    "without a request it is the default of the policy": (
+        [one(), share("other", "a", "8Gi"), resource_slice("p", [shared("a", policy=RANGE)])], {},
+    ),
+    "a request is rounded up to the step": (
+        [
+            resource_claim("c", wants("3Gi")), share("other", "a", "7Gi"),
+            resource_slice("p", [shared("a", policy=RANGE)]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a request below the least is the least": (
+        [
+            resource_claim("c", wants("1")), share("other", "a", "9Gi"),
+            resource_slice("p", [shared("a", policy=RANGE)]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a request beyond the most": (
+        [resource_claim("c", wants("9Gi")), resource_slice("p", [shared("a", policy=RANGE)])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a request is rounded up to a valid value": (
+        [
+            resource_claim("c", wants("3Gi")), share("other", "a", "5Gi"),
+            resource_slice("p", [shared("a", policy=VALUES)]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "a request beyond the valid values": (
+        [resource_claim("c", wants("7Gi")), resource_slice("p", [shared("a", policy=VALUES)])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "two requests of one claim share a device": (
+        [resource_claim("c", wants("4Gi", "one"), wants("6Gi", "two")), resource_slice("p", [shared("a")])], {},
+    ),
+    "two requests of one claim ask for too much together": (
+        [resource_claim("c", wants("5Gi", "one"), wants("6Gi", "two")), resource_slice("p", [shared("a")])],
+        everywhere(NOT_ENOUGH),
+    ),
+    "one request gets a device only once": (
+        [resource_claim("c", wants("1Gi", count=2)), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+    ),
+    "distinctAttribute keeps requests on different devices": (
+        [
+            resource_claim(
+                "c", wants("1Gi", "one"), wants("1Gi", "two"), constraints=[{"distinctAttribute": f"{DRIVER}/numa"}]
+            ),
+            resource_slice("p", [shared("a", attributes={"numa": {"int": 0}})]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "all devices, one of which is full": (
+        [
+            resource_claim("c", wants("5Gi", allocationMode="All")), share("other", "a", "6Gi"),
+            resource_slice("p", [shared("a"), shared("b")]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+    "all devices, one of which is too small in any case": (
+        [
+            resource_claim("c", wants("5Gi", allocationMode="All")),
+            resource_slice("p", [shared("a", "1Gi"), shared("b")]),
+        ],
+        {},
+    ),
+    "a share counts the counters of its device once": (
+        [
+            one(), share("other", "a"),
+            *counted("p", "20Gi", [partition("a", "15Gi", allowMultipleAllocations=True)]),
+        ],
+        {},
+    ),
+    "shares of a partition keep back another": (
+        [
+            resource_claim("c", device_request("r", "gpu", "!device.allowMultipleAllocations")), share("other", "a"),
+            *counted("p", "20Gi", [partition("a", "15Gi", allowMultipleAllocations=True), partition("b", "15Gi")]),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
+}  # fmt: skip
+
+
+def bound(status: str | None, failure: str = "False") -> list[Data]:
+    """The claim of the pod, with a device that has binding conditions, and what its driver says of them."""
+    late = {"bindingConditions": ["Attached"], "bindingFailureConditions": ["Failed"]}
+    claim = holding("c", "a", **late)
+    if status is not None:
+        conditions = [{"type": "Attached", "status": status}, {"type": "Failed", "status": failure}]
+        at = {"driver": DRIVER, "pool": "p", "device": "a"}
+        claim["status"]["devices"] = [{**at, "conditions": conditions}]
+    return [claim, resource_slice("p", [device("a") | late])]
+
+
+BINDING: dict[str, tuple[list[Data], dict[str, str]]] = {
+    "a device that is bound": (bound("True"), {}),
+    "a device that is not bound yet": (bound("False"), {}),
+    "a device of which nothing is said": (bound(None), {}),
+    "a device that cannot be bound": (bound("True", "True"), everywhere(ELSEWHERE)),
+    "a device that is bound late is allocated like any other": (
+        [one(), resource_slice("p", [device("a") | {"bindingConditions": ["Attached"]}])], {},
+    ),
+}  # fmt: skip
+
+CASES = {**COUNTERS, **CAPACITY, **BINDING}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nodes_where_what_is_shared_does_not_suffice_are_rejected(case: str) -> None:
+    objects, rejected = CASES[case]
+    report = ask([*NODES, GPU, *objects], using(claims=("c",)))
+    assert reasons(report) == rejected
+
+
+BEFORE_1_37: dict[str, tuple[list[Data], dict[str, str]]] = {
+    "a partition whose taint is not tolerated keeps its memory": (
+        CASES["a partition whose taint is not tolerated leaves its memory to others"][0], everywhere(NOT_ENOUGH),
+    ),
+    "counters are kept by the names of pools": (
+        CASES["pools of two drivers with one name have counters of their own"][0], everywhere(NOT_ENOUGH),
+    ),
+    "a share without capacity counts the counters of its device again": (
+        CASES["a share counts the counters of its device once"][0], everywhere(NOT_ENOUGH),
+    ),
+    "all devices are those that are not full": (CASES["all devices, one of which is full"][0], {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BEFORE_1_37)
+def test_1_36_counts_what_is_shared_in_other_ways(case: str) -> None:
+    objects, rejected = BEFORE_1_37[case]
+    assert reasons(ask([*NODES, GPU, *objects], using(claims=("c",)), kube_version="1.36.2")) == rejected
+
+
+@pytest.mark.parametrize(("kube_version", "fits"), [("1.36.2", []), ("1.37", ["n1"])])
+def test_up_to_1_36_counters_of_other_nodes_that_are_being_written_forbid_all_devices(
+    kube_version: str, fits: list[str]
+) -> None:
+    unfinished = counted("p", "20Gi", [], "n2", count=3)[0]
+    objects = [one(allocationMode="All"), resource_slice("q", 1, "n1"), unfinished]
+    asked = ask([node("n1"), GPU, *objects], using(claims=("c",)), kube_version=kube_version)
+    text = f"{FAILED}request r: asks for all devices, but resource pool {DRIVER}/p is currently being updated"
+    assert (list(asked.feasible), asked.message) == (fits, None if fits else text)
+
+
+GATES: dict[str, tuple[str, list[Data], str]] = {
+    "partitions": (
+        "DRAPartitionableDevices=false", COUNTERS["a partition for which there is memory"][0],
+        f"0/2 nodes are available: 2 {NOT_ENOUGH}.",
+    ),
+    "capacity": (
+        "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false", CAPACITY["a request within the capacity"][0],
+        f"{FAILED}request r: has capacity requests, but the DRAConsumableCapacity feature is disabled",
+    ),
+    "binding conditions": (
+        "DRADeviceBindingConditions=false", BINDING["a device that is bound late is allocated like any other"][0],
+        f"0/2 nodes are available: 2 {NOT_ENOUGH}.",
+    ),
+    "both that an older allocator does not know": (
+        "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false,DRADeviceBindingConditions=false",
+        CAPACITY["distinctAttribute keeps requests on different devices"][0],
+        f"{FAILED}constraint #0: empty constraint (unsupported constraint type?)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_with_their_gates_off_such_devices_are_not_to_be_had(case: str) -> None:
+    gates, objects, message = GATES[case]
+    snapshot = kubespread.Snapshot.from_objects([*NODES, GPU, *objects])
+    scheduler = kubespread.Scheduler(feature_gates=gates)
+    assert kubespread.explain(snapshot, using(claims=("c",)), scheduler).message == message
+
+
+DETAILS: dict[str, tuple[list[Data], str]] = {
+    "counters": (
+        COUNTERS["what is allocated has taken the memory"][0],
+        "r of default/c needs 1, 0 of 2 free (1 in use, 1 short of gpu/memory)",
+    ),
+    "counters for one but not for two": (
+        COUNTERS["two partitions for which there is memory for one"][0],
+        "r of default/c needs 2, 1 of 2 free (1 short of counters)",
+    ),
+    "capacity": (
+        CAPACITY["what others leave does not suffice"][0],
+        "r of default/c needs 1, 0 of 1 free (1 short of capacity)",
+    ),
+    "a device that failed to bind": (BINDING["a device that cannot be bound"][0], "devices of claim default/c failed to bind"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DETAILS)
+def test_what_is_short_is_told(case: str) -> None:
+    objects, told = DETAILS[case]
+    (entry,) = ask([node("n1"), GPU, *objects], using(claims=("c",))).nodes
+    assert [detail.short for rejection in entry.rejections for detail in rejection.details] == [told]
+
+
+SAID: dict[str, tuple[list[Data], list[str]]] = {
+    "nothing of counters and capacity": (CAPACITY["a share counts the counters of its device once"][0], []),
+    "the wait for binding conditions": (
+        BINDING["a device that is bound late is allocated like any other"][0],
+        ["DynamicResources: the wait for the binding conditions of devices; they are taken to be met in time"],
+    ),
+    "nothing where such devices are not selected": (
+        [
+            resource_claim("c", device_request("r", "gpu", 'device.attributes["gpu.example.com"].model == "a"')),
+            resource_slice(
+                "p", [device("a", model="a"), device("b", model="b") | {"bindingConditions": ["Attached"]}]
+            ),
+        ],
+        [],
+    ),
+    "a claim that waits": (
+        [
+            {**(waiting := bound("False"))[0], "status": {
+                **waiting[0]["status"],
+                "allocation": {**waiting[0]["status"]["allocation"], "allocationTimestamp": "2026-01-01T00:00:00Z"},
+            }},
+        ],
+        [
+            "DynamicResources: of claim default/c, for how long its devices have not met their binding conditions;"
+            " it is taken not to have timed out"
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_depends_on_time_is_named(case: str) -> None:
+    objects, expected = SAID[case]
+    assert list(ask([node("n1"), GPU, *objects], using(claims=("c",))).not_modelled) == expected
+
+
+def test_which_counters_hold_for_pools_of_one_name_is_open_in_1_36() -> None:
+    objects = COUNTERS["pools of two drivers with one name have counters of their own"][0]
+    said = [
+        list(ask([*NODES, GPU, *objects], using(claims=("c",)), kube_version=version).not_modelled)
+        for version in ("1.36.2", "1.37")
+    ]
+    assert said == [
+        ["DynamicResources: which driver's counters hold for pools called p, of several drivers"], []
+    ]  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 12), st.integers(1, 8))
+def test_replicas_stop_where_counters_or_capacity_end(partitions: list[int], counter: int, request: int) -> None:
+    """Each copy takes the first partition that is left; each share its part of the capacity."""
+    parts = [partition(f"d{number}", str(size)) for number, size in enumerate(partitions)]
+    left, placed = counter, 0
+    for size in partitions:
+        if size <= left:
+            left, placed = left - size, placed + 1
+    slices = counted("p", str(counter), parts, "n1")
+    assert _placed([node("n1"), *slices, resource_claim_template("t", device_request())]) == placed
+    objects = [resource_slice("p", [shared("a", "8")]), resource_claim_template("t", wants(str(request)))]
+    assert _placed([node("n1"), *objects]) == 8 // request
+
+
+def _placed(objects: list[Data]) -> int:
+    snapshot = kubespread.Snapshot.from_objects([GPU, *objects])
+    report = kubespread.simulate(snapshot, using(templates=("t",)), replicas=9)
+    return len(report.placements)
+
+
+def test_a_pod_that_goes_gives_back_its_share_and_its_counters() -> None:
+    objects = [
+        node("n1"), GPU, *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")], "n1"),
+        {**holding("mine", "a"), "metadata": {
+            "name": "mine", "namespace": "default", "uid": "mine",
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "old", "uid": "old", "controller": True}],
+        }},
+        using("old", claims=("mine",)) | {"metadata": {
+            "name": "old", "namespace": "default", "uid": "old", "labels": {"app": "old"},
+        }},
+        resource_claim("c", device_request()),
+    ]  # fmt: skip
+    objects[-2]["spec"]["nodeName"] = "n1"
+    snapshot = kubespread.Snapshot.from_objects(objects)
+    after = snapshot.edited("delete-pods app=old")
+    assert [kubespread.explain(each, using(claims=("c",))).schedulable for each in (snapshot, after)] == [False, True]
