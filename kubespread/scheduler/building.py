@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubespread.kube.releases.changes import changes_after
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.releases.changes import changes_after, older_reasons
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
@@ -33,7 +32,7 @@ def framework(profile: Profile) -> Framework:
         messages=MessageRules(
             counts_excluded_nodes=version.since(32),
             counts_rejection_per_node=not version.since(26),
-            older_reasons=_older_reasons(version),
+            older_reasons=older_reasons(version.release),
         ),
         skipped_scores={
             name: score for changes in changes_after(version.release) for name, score in changes.skipped_scores.items()
@@ -60,15 +59,6 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
             points = profile.points_of(plugin.name)
             plugins[plugin.name] = plugin.make(Setting(profile.version, points, profile.args.get(plugin.name)))
     return plugins
-
-
-def _older_reasons(version: KubeVersion) -> Mapping[str, tuple[str, ...]]:
-    """A release's own wording of reasons; others are worded as today."""
-    worded: dict[str, tuple[str, ...]] = {}
-    for changes in changes_after(version.release):
-        for reason, texts in {**{reason: (reason,) for reason in changes.reasons}, **worded}.items():
-            worded[reason] = tuple(older for text in texts for older in changes.reasons.get(text, (text,)))
-    return worded
 
 
 def missing_state(profile: Profile) -> MissingState:

@@ -35,7 +35,9 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     stands there, null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
     """
     reasons: Mapping[str, tuple[str, ...]] = {}
-    """Why a node is rejected, in the words of this release, and what the releases before say instead."""
+    """Why a node is rejected, in the words of this release, and what the releases before say instead. ``{taint}`` is
+    the one that is not tolerated.
+    """
     skipped_scores: Mapping[str, int] = {}
     """Plugins that from here on leave a pod unscored that they have nothing to say about, and what each node of it
     scored before.
@@ -61,3 +63,13 @@ def changes_to(release: Release) -> Iterator[Changes]:
 def changes_after(release: Release) -> Iterator[Changes]:
     """What the releases after this one have changed, the newest first."""
     return (changes for since, changes in reversed(all_changes().items()) if since > release)
+
+
+@cache
+def older_reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
+    """A release's own wording of reasons, by that of the newest; others are worded as today."""
+    worded: dict[str, tuple[str, ...]] = {}
+    for changes in changes_after(release):
+        for reason, texts in {**{reason: (reason,) for reason in changes.reasons}, **worded}.items():
+            worded[reason] = tuple(older for text in texts for older in changes.reasons.get(text, (text,)))
+    return worded

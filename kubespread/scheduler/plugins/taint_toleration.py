@@ -15,6 +15,7 @@ import numpy as np
 
 from kubespread.kube.admission.added_tolerations import for_extended_resources
 from kubespread.kube.api.core import Pod, Taint
+from kubespread.kube.releases.changes import older_reasons
 from kubespread.kube.taint import (
     COMPARISON_GATE,
     DO_NOT_SCHEDULE_EFFECTS,
@@ -22,7 +23,6 @@ from kubespread.kube.taint import (
     tolerates,
     untolerated,
 )
-from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
@@ -38,7 +38,7 @@ UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 class TaintToleration(Plugin):
     name: ClassVar[str] = "TaintToleration"
 
-    naming: str | None = None
+    naming: str = ""
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
     compares: bool = False
     """Whether tolerations with the operators Gt and Lt tolerate anything."""
@@ -71,14 +71,14 @@ class TaintToleration(Plugin):
 class TaintTolerationState(Fixed):
     nodes: Nodes
     pod: Pod
-    naming: str | None
+    naming: str
     compares: bool
 
     def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
         return untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
 
     def filter(self) -> Verdicts:
-        if self.naming is None:
+        if not self.naming:
             return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
         rows = []
@@ -111,20 +111,13 @@ class TaintTolerationState(Fixed):
         return default_normalize(raw, extent, reverse=True)
 
 
-def _naming(version: KubeVersion) -> str | None:
-    if version.since(34, 2):
-        return None
-    return (
-        "node(s) had untolerated taint {taint}"
-        if version.since(24)
-        else "node(s) had taint {taint}, that the pod didn't tolerate"
-    )
-
-
 SPECIFICATION = Specification(
     name=TaintToleration.name,
     points=frozenset({FILTER}) | RANKS,
-    make=lambda setting: TaintToleration(_naming(setting.version), compares=setting.version.has(COMPARISON_GATE)),
+    make=lambda setting: TaintToleration(
+        older_reasons(setting.version.release).get(UNTOLERATED.reasons[0], ("",))[0],
+        compares=setting.version.has(COMPARISON_GATE),
+    ),
     weight=3,
     weight_before_multi_point=1,
     unprepared=Unprepared(score='failed to read "PreScoreTaintToleration" from cycleState: not found'),
