@@ -47,7 +47,7 @@ docs: .venv/installed
 release-data: .venv/dev
 	$(BIN)/python -m tests.releases $(if $(KUBERNETES),"$(KUBERNETES)") $(if $(RELEASE),--release $(RELEASE))
 
-# What of the files and functions that rules were read from a checkout does not have.
+# What of the files and functions that rules were read from a checkout does not have, and its other default plugins.
 sources: .venv/dev
 	$(BIN)/python -m tests.releases.sources "$(KUBERNETES)"
 

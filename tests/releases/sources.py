@@ -1,4 +1,5 @@
-"""Where the rules were read: ``python -m tests.releases.sources path/to/kubernetes`` lists what a checkout has no more.
+"""Where the rules were read: ``python -m tests.releases.sources path/to/kubernetes`` lists what a checkout has no more,
+and default plugins that it has otherwise.
 
 A docstring names it as ``Source: FILE, NAME, NAME`` with a file of Kubernetes and functions, methods, types, variables
 or constants that it defines, as of 1.36.2; lines that continue it are indented. Of another project its name and release
@@ -14,11 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kubespread.kube.versions import LATEST
+from kubespread.scheduler.profile.default_plugins import default_plugins
+
 PACKAGE = Path(__file__).parents[2] / "kubespread"
 _LINE = re.compile(r"^Source: .*(?:\n    .*)*", re.MULTILINE)
 _SHAPE = re.compile(
     r"Source: (?:(?P<project>[\w-]+ v?[\d.]+): )?(?P<file>[\w.-]+(?:/[\w.-]+)+\.go), (?P<names>\w+(?:, \w+)*)"
 )
+_PLUGINS = "pkg/scheduler/apis/config/v1/default_plugins.go"
+_PLUGIN = re.compile(r"\{Name: names\.(\w+)(?:, Weight: ptr\.To\[int32\]\((\d+)\))?\}")
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,20 @@ def missing(checkout: Path) -> Iterator[str]:
                     yield f"{module}: {source.file} has no {name}"
 
 
+def other_plugins(checkout: Path) -> Iterator[str]:
+    """Plugins of the default profile that no gate switches, where the checkout has others, or other weights."""
+    body = (checkout / _PLUGINS).read_text().partition("func getDefaultPlugins() ")[2].partition("\n}\n")[0]
+    theirs = [(name, int(weight or 0)) for name, weight in _PLUGIN.findall(body)]
+    ours = [(plugin.name, plugin.weight) for plugin in default_plugins(LATEST).values() if not plugin.gate]
+    if ours != theirs:
+        yield f"default plugins and their weights: {_PLUGINS} has {_listed(theirs)}; here are {_listed(ours)}"
+
+
+def _listed(plugins: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {weight}" if weight else name for name, weight in plugins)
+
+
 if __name__ == "__main__":
-    gone = list(missing(Path(sys.argv[1])))
-    print("\n".join(gone) or "every file and name is there")
+    gone = [*missing(Path(sys.argv[1])), *other_plugins(Path(sys.argv[1]))]
+    print("\n".join(gone) or "every file, name and default plugin is there")
     sys.exit(bool(gone))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kubespread.kube.versions import LATEST
+from kubespread.scheduler.profile.default_plugins import default_plugins
 from tests.releases import sources
 from tests.releases.sources import modules, sources_of
 
@@ -82,3 +84,23 @@ def test_another_shape_is_refused(line: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sources, "PACKAGE", tmp_path)
     with pytest.raises(ValueError, match="^rule.py: Source: "):
         list(sources.sources_of("rule.py"))
+
+
+def test_default_plugins_that_a_checkout_has_otherwise_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "pkg/scheduler/apis/config/v1/default_plugins.go"
+    file.parent.mkdir(parents=True)
+    ours = [plugin for plugin in default_plugins(LATEST).values() if not plugin.gate]
+    rows = [
+        f"{{Name: names.{plugin.name}, Weight: ptr.To[int32]({plugin.weight})}},"
+        if plugin.weight
+        else f"{{Name: names.{plugin.name}}},"
+        for plugin in ours
+    ]
+    head, end = "func getDefaultPlugins() *v1.Plugins {\n", "\n}\n\nfunc other() {\n\t{Name: names.Gated}\n}\n"
+    file.write_text(head + "\n".join(rows) + end)
+    assert list(sources.other_plugins(tmp_path)) == []
+    file.write_text(head + "\n".join(["{Name: names.New, Weight: ptr.To[int32](4)},", *rows]) + end)
+    (said,) = sources.other_plugins(tmp_path)
+    assert said.startswith(
+        f"default plugins and their weights: {file.relative_to(tmp_path)} has New 4, SchedulingGates, "
+    )
