@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs release-data sources licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs release-data sources record shrink licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -38,6 +38,15 @@ bench: .venv/installed
 
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
+
+# Answers of kube-scheduler's own code, from a checkout of Kubernetes with vendor/: tests/golden/recorder/README.md.
+CASES ?= 200
+record: .venv/record
+	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(KUBERNETES)" --seed $(SEED) --cases $(CASES) \
+		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $(AGAIN)) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
+
+shrink: .venv/record
+	$(BIN)/python -m tests.golden.recorder shrink "$(CASE)"
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators
@@ -90,6 +99,11 @@ clean:
 
 .venv/dev: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[live,mcp]' --group dev
+	touch $@
+
+# Go is the one that is installed, or else PyPI's.
+.venv/record: .venv/dev
+	command -v go > /dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --group record
 	touch $@
 
 .venv/slow: .venv/dev

@@ -31,9 +31,10 @@ def main() -> int:
         parser.error("name at least one file of recorded answers")
     cases = found = 0
     for path in asked.files:
+        release = asked.kube_version or release_of(path)
         for case in recorded(path):
             cases += 1
-            for difference in differences(path.name, case, asked.kube_version or release_of(path)):
+            for difference in differences(path.name, case, release):
                 found += 1
                 print(difference)
     print(f"{cases} cases, {found} differences")

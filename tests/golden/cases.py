@@ -39,16 +39,26 @@ class Recorded(NamedTuple):
         return str(self.case["name"])
 
 
+def lines(path: Path) -> Iterator[Data]:
+    """What stands in a file, gzipped or not: where it comes from, if it says so, and its cases."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        yield from map(msgspec.json.decode, file)
+
+
 def release_of(path: Path) -> str:
-    """The release whose answers a file holds: its folder names it, else it is the one most were recorded with."""
+    """The release whose answers a file holds: its first line names it, or its folder, else it is the one most were
+    recorded with.
+    """
+    first = next(lines(path), {})
+    if "recorded" in first:
+        return str(first["recorded"]["kubernetes"])
     folder = path.resolve().parent.name
     return folder.removeprefix("v") if _RELEASE.fullmatch(folder) else "1.36.2"
 
 
 def recorded(path: Path) -> Iterator[Recorded]:
-    """The cases of one file, gzipped or not."""
-    data = path.read_bytes()
-    for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines():
-        found = msgspec.json.decode(line)
-        # What a running cluster did stands in the case itself.
-        yield Recorded(found.get("case", found), found.get("expect", {}))
+    """The cases of one file."""
+    for found in lines(path):
+        if "recorded" not in found:
+            # What a running cluster did stands in the case itself.
+            yield Recorded(found.get("case", found), found.get("expect", {}))

@@ -93,7 +93,7 @@ def recorded_rows() -> Iterator[Row]:
         if path.parent.name in (_COMBINED, _RUNNING):
             family = path.parent.name
         with gzip.open(path) as lines:
-            counts[family] = counts.get(family, 0) + sum(1 for _ in lines)
+            counts[family] = counts.get(family, 0) + sum(not line.startswith(b'{"recorded"') for line in lines)
         releases[family] = release_of(path)
     for family, count in sorted(counts.items(), key=lambda each: ("/" in each[0], each[0])):
         yield Row((family, releases[family], RECORDED[family]), count)

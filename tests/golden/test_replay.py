@@ -18,6 +18,7 @@ FILES = sorted(
 @pytest.mark.parametrize("file", FILES)
 def test_every_case_of_a_file_gets_the_real_answer(file: str) -> None:
     path = FIXTURES / file
+    release = release_of(path)
     cases = [case for case in recorded(path) if case.name not in XFAIL]
     assert cases
-    assert [str(found) for case in cases for found in differences(path.name, case, release_of(path))] == []
+    assert [str(found) for case in cases for found in differences(path.name, case, release)] == []

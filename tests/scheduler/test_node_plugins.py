@@ -115,8 +115,8 @@ PREFERRED: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
         {"a": 200, "b": 50},
     ),
     "an empty preference matches nothing": (ABC[:2], preferred((5, {})), {"a": 0, "b": 0}),
-    "an empty list is scored": (ABC[:2], preferred(), {"a": 0, "b": 0}),
-    "no list is not": (ABC[:2], {}, {}),
+    "an empty list is not stored, so that nothing is scored": (ABC[:2], preferred(), {}),
+    "no list is not scored": (ABC[:2], {}, {}),
 }
 
 

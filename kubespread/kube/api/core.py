@@ -49,8 +49,7 @@ class PreferredSchedulingTerm(KubeObject):
 
 class NodeAffinity(KubeObject):
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
-    # An empty list is scored with 0 everywhere, an absent one is not scored at all.
-    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] | None = None
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = field(default_factory=list)
 
 
 class PodAffinityTerm(KubeObject):

@@ -53,7 +53,7 @@ def _node_affinity_faults(affinity: NodeAffinity, path: str) -> Iterator[FieldFa
             yield required(terms_path, "must have at least one node selector term")
         for position, term in enumerate(required_terms.node_selector_terms):
             yield from _term_faults(term, f"{terms_path}[{position}]", check_values=True)
-    for position, preferred in enumerate(affinity.preferred_during_scheduling_ignored_during_execution or ()):
+    for position, preferred in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
         preferred_path = f"{path}.{_PREFERRED}[{position}]"
         if not 1 <= preferred.weight <= 100:
             yield invalid(f"{preferred_path}.weight", preferred.weight, _WEIGHT_RANGE)

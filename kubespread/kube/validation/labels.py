@@ -34,8 +34,7 @@ def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[Field
 
 
 def _expression_faults(expression: LabelSelectorRequirement, path: str) -> Iterator[FieldFault]:
-    takes_values = expression.operator in ("In", "NotIn")
-    if takes_values:
+    if expression.operator in ("In", "NotIn"):
         if not expression.values:
             yield required(f"{path}.values", VALUES_REQUIRED)
     elif expression.operator in ("Exists", "DoesNotExist"):
@@ -44,9 +43,8 @@ def _expression_faults(expression: LabelSelectorRequirement, path: str) -> Itera
     else:
         yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
     yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
-    if takes_values:
-        for position, value in enumerate(expression.values):
-            yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
+    for position, value in enumerate(expression.values):
+        yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
 
 
 def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str) -> Iterator[FieldFault]:

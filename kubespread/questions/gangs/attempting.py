@@ -24,7 +24,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.placing import Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.placement_scoring import allocation_of_domains
 
 NO_PLACEMENTS = "no feasible placements found"
@@ -115,8 +115,7 @@ def _allocated(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Se
         placed = np.zeros(len(column.values), dtype=np.int64)
         for trial in tried:
             placed[column.index[trial.value]] = trial.placed[position]
-        kinds = cluster.kinds
-        for name, amount in kinds[kinds.number_of(entry.pod)].requests[1].items():
+        for name, amount in scored_requests(entry.pod).items():
             requested[name] = requested.get(name, np.zeros(len(placed), dtype=np.int64)) + placed * amount
     points = allocation_of_domains(plugin.scoring, cluster, column, requested)
     return {trial.value: int(points[column.index[trial.value]]) for trial in tried}

@@ -77,15 +77,14 @@ class NodeAffinity(Plugin):
         return msgspec.msgpack.encode((pod.spec.node_selector, _node_affinity_of(pod)))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        affinity = _node_affinity_of(pod)
-        preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
+        own = _node_affinity_of(pod) or kube.NodeAffinity()
         added = self.added or kube.NodeAffinity()
         state = NodeAffinityState(
             cluster.nodes,
             pod,
             added_required=added.required_during_scheduling_ignored_during_execution,
-            added_preferred=added.preferred_during_scheduling_ignored_during_execution or (),
-            preferred=preferred,
+            added_preferred=added.preferred_during_scheduling_ignored_during_execution,
+            preferred=own.preferred_during_scheduling_ignored_during_execution,
             narrows=self.narrows,
         )
         conflict = state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict)
@@ -104,7 +103,7 @@ class NodeAffinityState(Fixed):
     pod: Pod
     added_required: NodeSelector | None
     added_preferred: Sequence[PreferredSchedulingTerm]
-    preferred: Sequence[PreferredSchedulingTerm] | None
+    preferred: Sequence[PreferredSchedulingTerm]
     narrows: bool
 
     @property
@@ -117,8 +116,8 @@ class NodeAffinityState(Fixed):
 
     @property
     def scores(self) -> bool:
-        """An empty preferred list is scored, with 0 everywhere; an absent one is not."""
-        return self.preferred is not None or bool(self.added_preferred)
+        """An empty preferred list is an absent one: types.go omits it, so that no stored pod has one."""
+        return bool(self.preferred) or bool(self.added_preferred)
 
     @property
     def pinned(self) -> frozenset[str] | None:
@@ -175,7 +174,7 @@ class NodeAffinityState(Fixed):
     def score(self) -> Counts | None:
         if not self.scores:
             return None
-        return self._weights(self.added_preferred) + self._weights(self.preferred or ())
+        return self._weights(self.added_preferred) + self._weights(self.preferred)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         return highest_raw(raw, feasible)
@@ -220,7 +219,7 @@ class NodeAffinityArgs(Args):
             place = f"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[{position}]"
             yield from _term_faults(term, f"{path}.addedAffinity.{place}")
         preferred = self.added_affinity.preferred_during_scheduling_ignored_during_execution
-        for position, weighted in enumerate(preferred or ()):
+        for position, weighted in enumerate(preferred):
             # Terms of weight 0 are dropped before they are looked at.
             if weighted.weight:
                 place = f"preferredDuringSchedulingIgnoredDuringExecution[{position}]"

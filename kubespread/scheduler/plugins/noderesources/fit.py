@@ -56,12 +56,12 @@ class NodeResourcesFit(Plugin):
         return not self.delegates or asks_for_none(pod, extended_resources(cluster.objects.of(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
-        return tuple(self._checked(pod).items()), tuple(sorted(_scored(pod).items()))
+        return tuple(self._checked(pod).items()), tuple(sorted(scored_requests(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
         delegated = frozenset(extended_resources(cluster.objects.of(DeviceClass)) if self.delegates else ())
-        return NodeResourcesFitState(self, self._checked(pod), _scored(pod), delegated)
+        return NodeResourcesFitState(self, self._checked(pod), scored_requests(pod), delegated)
 
     def _checked(self, pod: Pod) -> dict[str, int]:
         """What is compared with the room of nodes, in the order of the reasons."""
@@ -83,7 +83,7 @@ def asks_for_none(pod: Pod, resources: Collection[str]) -> bool:
     return not any(requested.get(name) for name in resources)
 
 
-def _scored(pod: Pod) -> dict[str, int]:
+def scored_requests(pod: Pod) -> dict[str, int]:
     """What the score counts: it looks past pod-level resources and lets every container ask for something."""
     return scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
 

@@ -1,0 +1,104 @@
+"""Record answers of kube-scheduler's own code, replay them at once, and make small what differs.
+
+``python -m tests.golden.recorder record --kubernetes PATH`` and ``python -m tests.golden.recorder shrink FILE:CASE``; the
+README beside this says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.golden.cases import Data, recorded, release_of
+from tests.golden.recorder.building import CheckoutError, built, checkout
+from tests.golden.recorder.cases.families import FAMILIES, cases
+from tests.golden.recorder.recording import BUILD, record
+from tests.golden.recorder.shrinking import shrunk
+
+SHOWN = 3
+"""Of the differences of a family; the file has all cases."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.golden.recorder")
+    commands = parser.add_subparsers(required=True)
+    recording = commands.add_parser("record", help="build, draw cases, record answers, compare them with ours")
+    recording.add_argument("--kubernetes", type=Path, required=True, help="a checkout of Kubernetes with vendor/")
+    recording.add_argument("--release", help="which one it is, where its tags do not say; kubespread plays it")
+    recording.add_argument("--commit", help="of the checkout, where git does not say")
+    recording.add_argument("--families", default=",".join(FAMILIES), help="some of them, separated by commas")
+    recording.add_argument("--again", type=Path, nargs="+", help="instead, the cases of recorded files")
+    recording.add_argument("--seed", type=int, default=0, help="another one draws other cases")
+    recording.add_argument("--cases", type=int, default=200, help="of each family")
+    recording.set_defaults(run=_record)
+    shrinking = commands.add_parser("shrink", help="the smallest case that still differs in the same way")
+    shrinking.add_argument("case", help="FILE:NAME, of a file that was recorded")
+    shrinking.set_defaults(run=_shrink)
+    asked = parser.parse_args()
+    try:
+        code: int = asked.run(asked)
+    except CheckoutError as error:
+        parser.exit(2, f"{error}\n")
+    return code
+
+
+def _record(asked: argparse.Namespace) -> int:
+    series = dict(_again(asked.again) if asked.again else _drawn(asked.families.split(","), asked.seed, asked.cases))
+    of = checkout(asked.kubernetes, asked.release, asked.commit)
+    program = built(of.path, BUILD.absolute())
+    print(f"Kubernetes {of.release} ({of.commit})")
+    total = differing = 0
+    begin = time.monotonic()
+    for name, (source, asked_cases) in series.items():
+        tally = record(program, of, name, source, asked_cases)
+        names = list(dict.fromkeys(difference.case for difference in tally.found))
+        total, differing = total + len(tally.recorded), differing + len(names)
+        left_out = f", {len(tally.chance)} left to chance" if tally.chance else ""
+        left_out += f", {len(tally.crashes)} crash kube-scheduler" if tally.crashes else ""
+        print(f"{name}, {source}: {len(tally.recorded)} cases, {len(names)} differ{left_out}", flush=True)
+        for case in names[:SHOWN]:
+            print(f"  {next(str(each) for each in tally.found if each.case == case)[:500]}")
+            print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
+    hours = (time.monotonic() - begin) / 3600
+    print(f"{total} cases, {differing} differ; {total / hours:.0f} cases an hour")
+    return 1 if differing else 0
+
+
+Series = tuple[str, Iterable[Data]]
+"""Where cases are from, and the cases."""
+
+
+def _drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str, Series]]:
+    for family in families:
+        if family not in FAMILIES:
+            raise CheckoutError(f"no such family: {family}; there are {', '.join(FAMILIES)}")
+        yield family, (f"seed {seed}", cases(family, seed, count))
+
+
+def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
+    for path in files:
+        name = path.name.removesuffix(".jsonl.gz")
+        yield f"{path.resolve().parent.name}-{name}", (f"those of {path}", (found.case for found in recorded(path)))
+
+
+def _shrink(asked: argparse.Namespace) -> int:
+    file, _, name = asked.case.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise CheckoutError(f"{file or asked.case}: no such file")
+    found = next((each for each in recorded(path) if each.name == name), None)
+    if found is None:
+        raise CheckoutError(f"{file}: it has no case {name}")
+    small, left = shrunk(BUILD.absolute() / "recorder", path.name, found.case, release_of(path))
+    print(json.dumps(small.case, indent=1))
+    print(json.dumps({"expect": small.expect}, indent=1))
+    print("\n".join(map(str, left)) or "Nothing differs.")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

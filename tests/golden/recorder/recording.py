@@ -1,0 +1,121 @@
+"""Cases, kube-scheduler's answers to them, and where ours are others."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tests.golden.cases import Data, Difference, Recorded
+from tests.golden.recorder.building import Checkout
+from tests.golden.replay import differences
+
+BUILD = Path("build/record")
+BATCH = 100
+"""How many cases are in memory at once."""
+TIMES = 8
+"""How often a case is asked again whose answer is not ours: what varies is chance in kube-scheduler itself."""
+
+
+class Tally(NamedTuple):
+    """What came of a family. Crashes and chance are not in the file."""
+
+    recorded: list[str]
+    found: list[Difference]
+    chance: list[str]
+    crashes: list[str]
+
+
+def answers(program: Path, asked: Sequence[Data]) -> list[Data | None]:
+    """kube-scheduler's answer to each case; None where it crashes. Raises RuntimeError for what is the recorder's fault."""
+    found: dict[int, Data | None] = {}
+    for gates in dict.fromkeys(case.get("gates", "") for case in asked):
+        group = [i for i, case in enumerate(asked) if case.get("gates", "") == gates]
+        found |= zip(group, _answers(program, gates, [asked[i] for i in group]), strict=True)
+    return [found[i] for i in range(len(asked))]
+
+
+def _answers(program: Path, gates: str, asked: Sequence[Data]) -> list[Data | None]:
+    command = [str(program), "-feature-gates", gates, "-workers", str(os.cpu_count() or 1)]
+    lines = b"\n".join(map(msgspec.json.encode, asked))
+    done = subprocess.run(command, input=lines, capture_output=True, check=False)
+    if done.returncode == 0:
+        return [_answer(line) for line in done.stdout.splitlines()]
+    if len(asked) == 1:
+        if b"panic" not in done.stderr:
+            raise RuntimeError(f"{asked[0]['name']}: {done.stderr.decode()[-500:]}")
+        return [None]
+    middle = len(asked) // 2
+    return _answers(program, gates, asked[:middle]) + _answers(program, gates, asked[middle:])
+
+
+def _answer(line: bytes) -> Data | None:
+    found: Data = msgspec.json.decode(line)
+    name = found.pop("name")
+    if (fault := found.get("harness", "")).startswith("panic:"):
+        return None
+    if fault:
+        raise RuntimeError(f"{name}: {fault}")
+    return found
+
+
+def canonical(answer: Data | None) -> Data | None:
+    """The answer without what has no order: reasons, faults, which member of a gang is where."""
+    if answer is None:
+        return None
+    found: Data = msgspec.json.decode(msgspec.json.encode(answer))
+    for node in found.get("nodes", {}).values():
+        for verdict in (node["filter"], *node.get("plugins", {}).values()):
+            verdict["reasons"] = sorted(verdict.get("reasons", ()))
+    if "validation" in found:
+        found["validation"] = sorted(found["validation"])
+    if "gang" in found:
+        found["gang"] = sorted(found["gang"]["placed"].values())
+    return found
+
+
+def _is_chance(program: Path, case: Data, answer: Data) -> bool:
+    """Whether kube-scheduler, asked again, says anything else."""
+    return any(canonical(each) != canonical(answer) for each in answers(program, [case] * TIMES))
+
+
+def record(program: Path, of: Checkout, name: str, source: str, asked: Iterable[Data]) -> Tally:
+    """Writes ``build/record/NAME.jsonl.gz``, and compares it with our answers as ``python -m tests.golden`` does.
+
+    Each case is answered twice; one that differs from ours, or from itself, ``TIMES`` times more. ``source`` says where
+    the cases are from.
+    """
+    path = BUILD / f"{name}.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tally = Tally([], [], [], [])
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+        file.write(_line({"recorded": {"kubernetes": of.release, "commit": of.commit, "cases": source}}))
+        for case, answer, again in _answered(program, asked):
+            if answer is None:
+                tally.crashes.append(case["name"])
+                continue
+            found = list(differences(path.name, Recorded(case, answer), of.release))
+            if canonical(answer) != canonical(again) or (found and _is_chance(program, case, answer)):
+                tally.chance.append(case["name"])
+                continue
+            tally.recorded.append(case["name"])
+            tally.found.extend(found)
+            file.write(_line({"case": case, "expect": answer}))
+    return tally
+
+
+def _answered(program: Path, asked: Iterable[Data]) -> Iterator[tuple[Data, Data | None, Data | None]]:
+    cases = iter(asked)
+    while batch := list(islice(cases, BATCH)):
+        yield from zip(batch, answers(program, batch), answers(program, batch), strict=True)
+
+
+def _line(found: Data) -> bytes:
+    return json.dumps(found, separators=(",", ":"), sort_keys=True).encode() + b"\n"

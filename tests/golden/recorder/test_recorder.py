@@ -1,0 +1,186 @@
+"""The recorder without Go: its cases, where it is laid over a checkout, and what it does with answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.cases import FIXTURES, Recorded, recorded, release_of
+from tests.golden.recorder import recording
+from tests.golden.recorder.building import INSERTIONS, OVERLAY, Checkout, CheckoutError, checkout, inserted, overlay
+from tests.golden.recorder.cases.families import FAMILIES, cases
+from tests.golden.recorder.recording import answers, record
+from tests.golden.recorder.shrinking import shrunk
+from tests.golden.replay import differences
+
+SMALL = sorted(FAMILIES.keys() - {"large", "samples"})
+COUNTS = dict.fromkeys(FAMILIES, 6) | {"defaults": 40, "large": 1, "samples": 2}
+
+
+def digest(seed: int) -> str:
+    drawn = {family: list(cases(family, seed, 2)) for family in SMALL}
+    return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
+
+
+def test_a_seed_draws_the_same_cases_in_every_process() -> None:
+    program = "from tests.golden.recorder.test_recorder import digest; print(digest(7))"
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    other = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == digest(7)
+    assert digest(8) != digest(7)
+
+
+def test_a_case_does_not_depend_on_how_many_are_drawn() -> None:
+    assert list(cases("kitchen", 3, 4))[:2] == list(cases("kitchen", 3, 2))
+
+
+def test_families_ask_in_every_way_and_about_every_kind() -> None:
+    drawn = [case for family, count in COUNTS.items() for case in cases(family, 1, count)]
+    assert {key for case in drawn for key in case} == {
+        "name", "nodes", "pods", "objects", "pod",
+        "preempt", "stored", "config", "gates", "replicas", "mode", "sample", "queue", "gang",
+    }  # fmt: skip
+    assert {each["kind"] for case in drawn for each in case["objects"]} == {
+        "CSIDriver", "CSINode", "CSIStorageCapacity", "DeviceClass", "Namespace", "PersistentVolume", "PersistentVolumeClaim",
+        "PodDisruptionBudget", "ReplicaSet", "ReplicationController", "ResourceClaim", "ResourceSlice", "Service",
+        "StatefulSet", "StorageClass", "VolumeAttachment",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("family", SMALL)
+def test_a_case_of_each_family_is_answered(family: str) -> None:
+    """Our side runs on it; with nothing recorded all of it differs, but nothing crashes."""
+    (case,) = cases(family, 5, 1)
+    found = list(differences(f"{family}.jsonl.gz", Recorded(case, {"nodes": {}, "gang": {"placed": {}}}), "1.36.2"))
+    assert [each for each in found if each.what == "crash" and "KeyError" not in str(each.ours)] == []
+
+
+def test_lines_are_added_to_the_only_place_where_they_belong() -> None:
+    for insertion in INSERTIONS:
+        assert inserted(f"a\n{insertion.after}b\n", insertion) == f"a\n{insertion.after}{insertion.lines}b\n"
+
+
+@pytest.mark.parametrize(("times", "text"), [(0, "there 0 times"), (2, "there 2 times")])
+def test_a_checkout_without_the_place_is_refused_by_name(times: int, text: str) -> None:
+    first = INSERTIONS[0]
+    with pytest.raises(CheckoutError, match=text) as refused:
+        inserted(first.after * times, first)
+    assert str(refused.value).startswith("pkg/scheduler/framework/preemption/preemption.go: the lines after which")
+
+
+def test_only_copies_of_the_checkouts_files_are_changed(tmp_path: Path) -> None:
+    changed = {insertion.file for insertion in INSERTIONS}
+    for name in changed:
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("".join(each.after for each in INSERTIONS if each.file == name))
+    build = tmp_path / "build"
+    build.mkdir()
+    table = {str(place.relative_to(tmp_path)): path for place, path in overlay(tmp_path, build)}
+    assert table.keys() == changed | {str(path.relative_to(OVERLAY)) for path in OVERLAY.rglob("*.go")}
+    for insertion in INSERTIONS:
+        assert insertion.lines in table[insertion.file].read_text()
+        assert insertion.lines not in (tmp_path / insertion.file).read_text()
+
+
+def test_what_a_checkout_is(tmp_path: Path) -> None:
+    with pytest.raises(CheckoutError, match="not a checkout of Kubernetes with vendor/"):
+        checkout(tmp_path)
+    (tmp_path / "vendor").mkdir()
+    version = tmp_path / "staging/src/k8s.io/component-base/version/base.go"
+    version.parent.mkdir(parents=True)
+    version.write_text('\tDefaultKubeBinaryVersion = "1.38"\n')
+    assert checkout(tmp_path) == Checkout(tmp_path.resolve(), "1.38", "unknown")
+    assert checkout(tmp_path, "1.38.1", "abc") == Checkout(tmp_path.resolve(), "1.38.1", "abc")
+
+
+SPREAD = FIXTURES / "spread.jsonl.gz"
+
+
+def changed_total(expect: dict[str, Any]) -> None:
+    next(node for node in expect["nodes"].values() if "total" in node)["total"] += 1
+
+
+def changed_plugin(expect: dict[str, Any]) -> None:
+    next(node for node in expect["nodes"].values() if "plugins" in node)["plugins"] = {}
+
+
+def changed_verdict(expect: dict[str, Any]) -> None:
+    next(iter(expect["nodes"].values()))["filter"] = {"code": "Error", "reasons": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"), [(changed_total, ".total"), (changed_plugin, ".plugins."), (changed_verdict, ".filter")]
+)
+def test_a_recorded_answer_that_is_changed_is_named(change: Any, what: str) -> None:
+    case = next(each for each in recorded(SPREAD) if "0/" not in str(each.expect) and "plugins" in str(each.expect))
+    assert list(differences(SPREAD.name, case, "1.36.2")) == []
+    change(case.expect)
+    found = list(differences(SPREAD.name, case, "1.36.2"))
+    assert found
+    assert all(each.case == case.name and what in each.what for each in found)
+
+
+STAND_IN = """#!{python}
+import json, random, sys
+for line in sys.stdin:
+    case = json.loads(line)
+    if "crash" in case["pod"]["metadata"]["labels"]:
+        sys.exit("panic: in kube-scheduler")
+    answer = {{"name": case["name"], "configError": "a reason that nobody gives"}}
+    if "chance" in case["pod"]["metadata"]["labels"]:
+        answer["configError"] = str(random.random())
+    if "app" not in case["pod"]["metadata"]["labels"]:
+        answer = {{"name": case["name"], "fitError": "no nodes available to schedule pods", "nodes": {{}}}}
+    print(json.dumps(answer))
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Stands in for kube-scheduler: refuses pods of an app, crashes on some, and gives some another answer each time."""
+    path = tmp_path / "recorder"
+    path.write_text(STAND_IN.format(python=sys.executable))
+    path.chmod(0o755)
+    return path
+
+
+def asked(name: str, **labels: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i"}], "nodeSelector": {"a": "b"}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": labels}, "spec": spec}
+    service = {"apiVersion": "v1", "kind": "Service", "spec": {"selector": {"a": "b"}}}
+    services = [service | {"metadata": {"name": each}} for each in "xyz"]
+    return {"name": name, "nodes": [], "pods": [], "objects": services, "pod": pod}
+
+
+def test_a_case_that_crashes_kube_scheduler_does_not_hide_the_others(program: Path) -> None:
+    found = answers(program, [asked("a"), asked("b", crash="x"), asked("c", app="x"), asked("d")])
+    assert [answer and next(iter(answer)) for answer in found] == ["fitError", None, "configError", "fitError"]
+
+
+def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = [asked("same"), asked("other", app="x"), asked("crash", crash="x"), asked("chance", app="x", chance="x")]
+    monkeypatch.setattr(recording, "BUILD", tmp_path)
+    tally = record(program, Checkout(tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
+    assert (tally.recorded, tally.chance, tally.crashes) == (["same", "other"], ["chance"], ["crash"])
+    assert [(each.case, each.what, each.ours) for each in tally.found] == [("other", "refusal", "none")]
+    path = tmp_path / "spread.jsonl.gz"
+    assert release_of(path) == "1.34.1"
+    assert [case.name for case in recorded(path)] == ["same", "other"]
+
+
+def test_a_case_that_differs_is_made_small(program: Path) -> None:
+    case = asked("other", app="x", tier="y")
+    small, left = shrunk(program, "spread.jsonl.gz", case, "1.36.2")
+    assert small.case["objects"] == [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "z"}}]
+    assert small.case["pod"] == {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"app": "x"}}}
+    assert [each.what for each in left] == ["refusal"]
+    assert case == asked("other", app="x", tier="y")
