@@ -46,7 +46,6 @@ def test_every_rule_names_its_source() -> None:
         for module in modules()
         if (module.startswith(ROOMS) or re.fullmatch(r"kube/\w+\.py", module))
         and not module.endswith("__init__.py")
-        and not module.startswith("scheduler/plugins/dynamicresources/")
         and not any(sources_of(module))
     }
     assert without - exempt == set(), "name a source, or say below why there is none"

@@ -4,8 +4,11 @@ It backtracks if a choice fails, so a request may end up with other devices than
 steps are kept in a list of open choices instead of recursive calls, which would be too deep for claims of many
 devices.
 
-Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (Allocate, allocateOne, constraints)
-and resourceclaim (ToleratesTaint).
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
+    Allocate, allocateOne, allocateDevice, selectorsMatch
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/constraint.go,
+    distinctAttributeConstraint
+Source: staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/devicetoleration.go, ToleratesTaint
 """
 
 from __future__ import annotations

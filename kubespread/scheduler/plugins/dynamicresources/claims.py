@@ -1,7 +1,9 @@
 """The claims of one pod: those it names, those made for it from templates, and the one for its extended resources.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (PreFilter, foreachPodResourceClaim) and
-extendeddynamicresources.go.
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, PreFilter, foreachPodResourceClaim
+Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go, preFilterExtendedResources,
+    findExtendedResourceClaim
+Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go, createRequestsAndMappings
 """
 
 from __future__ import annotations

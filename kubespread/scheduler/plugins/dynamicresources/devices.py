@@ -1,6 +1,7 @@
 """The devices of a cluster: their pools, which pools a node reaches, and what objects say about them.
 
-Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (GatherPools).
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go, GatherPools,
+    addSlice, NodeMatches
 """
 
 from __future__ import annotations

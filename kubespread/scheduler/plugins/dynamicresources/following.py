@@ -1,7 +1,7 @@
 """The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order; and the
 resulting claims, as objects again.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Reserve).
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Reserve
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Judges one node for a pod with claims: which devices it would get there, or why it gets none.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Filter, PostFilter, computeScore) and
-dynamic-resource-allocation/structured (createNodeSelector).
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Filter, PostFilter, computeScore
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
+    createNodeSelector
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Who has which devices: what the claims of the snapshot hold, and what pods took and gave back since.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Reserve, PreBind), and the
-resourceclaim controller, which frees what no pod uses any more.
+The resourceclaim controller frees what no pod uses any more.
+
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Reserve, PreBind
+Source: pkg/controller/resourceclaim/controller.go, syncClaim
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """DynamicResources: nodes that have devices for all of the pod's claims, and how well they suit.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go.
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, DynamicResources, Filter, Score,
+    NormalizeScore
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a claim asks for, request by request, with the classes looked up.
 
-Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (validateDeviceRequest).
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
+    validateDeviceRequest
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The feature gates that the allocation of devices depends on."""
+"""The feature gates that the allocation of devices depends on.
+
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, AllocatorFeatures
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """What devices share: the counters of a pool, which its partitions consume, and the capacities of a device, which its
 several allocations consume.
 
-Source of the rules: kube-scheduler, dynamic-resource-allocation/structured (checkAvailableCounters and
-consumable_capacity.go).
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
+    checkAvailableCounters, deallocateCountersForDevice
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go,
+    CmpRequestOverCapacity, calculateConsumedCapacity, violatesPolicy
 """
 
 from __future__ import annotations

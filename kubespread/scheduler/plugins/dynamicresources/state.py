@@ -1,6 +1,6 @@
 """Where the claims of one pod can be allocated, kept up as devices are taken and freed.
 
-Source of the rules: kube-scheduler, dynamicresources/dynamicresources.go (Filter, Score).
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Filter, Score
 """
 
 from __future__ import annotations

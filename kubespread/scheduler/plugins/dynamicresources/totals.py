@@ -2,7 +2,8 @@
 
 Unlike the allocator this looks at every slice, of any generation, complete or not.
 
-Source of the rules: kube-scheduler, noderesources/resource_allocation.go (calculateDRAResourceTotals).
+Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, calculateDRAResourceTotals,
+    calculateDRAExtendedResourceAllocatableRequest
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """A CEL expression as a function of a device: its tree is turned into closures once, and called for every device.
 
-Source of the rules: the CEL language definition and cel-go's interpreter, whose errors the texts are.
+The texts of errors are those of the interpreter.
+
+Source: staging/src/k8s.io/dynamic-resource-allocation/cel/compile.go, CompileCELExpression, DeviceMatches
+Source: vendor/github.com/google/cel-go/interpreter/interpretable.go, Interpretable
 """
 
 from __future__ import annotations

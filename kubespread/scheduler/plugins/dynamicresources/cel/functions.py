@@ -1,7 +1,8 @@
 """The functions and operators of CEL that selectors may call, by name and by what they are called on.
 
-Source of the rules: the CEL language definition, cel-go's strings extension, and the libraries of
-k8s.io/apiserver/pkg/cel/library for quantities and versions.
+Source: vendor/github.com/google/cel-go/ext/strings.go, Strings
+Source: staging/src/k8s.io/apiserver/pkg/cel/library/quantity.go, Quantity
+Source: staging/src/k8s.io/apiserver/pkg/cel/library/semverlib.go, SemverLib
 """
 
 from __future__ import annotations

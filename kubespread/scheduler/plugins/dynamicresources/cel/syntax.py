@@ -1,6 +1,8 @@
 """The text of a CEL expression as a tree.
 
-Source of the grammar: the CEL language definition, github.com/google/cel-spec/blob/master/doc/langdef.md.
+The grammar is that of the CEL language definition (github.com/google/cel-spec, doc/langdef.md).
+
+Source: vendor/github.com/google/cel-go/parser/parser.go, Parse
 """
 
 from __future__ import annotations

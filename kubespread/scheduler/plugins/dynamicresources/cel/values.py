@@ -1,7 +1,10 @@
 """The values of CEL and how they compare.
 
 Booleans, integers, doubles, strings, lists, maps and null are Python's own; quantities and versions are Kubernetes'.
-Source of the rules: the CEL language definition and k8s.io/apiserver/pkg/cel.
+
+Source: staging/src/k8s.io/apiserver/pkg/cel/quantity.go, Quantity
+Source: staging/src/k8s.io/apiserver/pkg/cel/semver.go, Semver
+Source: vendor/github.com/google/cel-go/common/types/compare.go, compareDoubleInt
 """
 
 from __future__ import annotations
