@@ -134,9 +134,9 @@ def test_every_field_of_a_report_says_what_it_means() -> None:
     assert [field for each in (*told, fields.details()) for field in each if not field.meaning] == []
 
 
-@pytest.mark.parametrize("command", ["explain", "demo"])
-def test_the_reference_shows_what_a_terminal_does(command: str) -> None:
-    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in reference.page()
+@pytest.mark.parametrize(("command", "flag"), [("explain", "--help-all"), ("demo", "--help")])
+def test_the_reference_shows_what_a_terminal_does(command: str, flag: str) -> None:
+    assert run(command, flag, env={"COLUMNS": "100"}).out.strip() in reference.page()
 
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:

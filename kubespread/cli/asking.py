@@ -301,7 +301,7 @@ def _asks_for_the_cluster(pods: Sequence[Any]) -> bool:
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:
-    return Annotated[bool, typer.Option(*names, help=text, rich_help_panel=option.heading)]
+    return Annotated[bool, typer.Option(*names, help=text, hidden=option.is_alias, rich_help_panel=option.heading)]
 
 
 def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:

@@ -44,6 +44,22 @@ _COMMANDS: dict[str, _Command | None] = {
 }  # fmt: skip
 
 
+_INSTEAD = {
+    "version": "kubespread --version",
+    "help": "kubespread --help, or kubespread COMMAND --help",
+    "rollout": "kubespread simulate WORKLOAD --then rollout",
+    "rollback": "kubespread simulate WORKLOAD --then rollback",
+    "apply": "kubespread simulate -f FILE",
+    "diff": "kubespread compare BEFORE AFTER",
+    "describe": "kubespread explain POD",
+    "why": "kubespread explain POD",
+    "get": "kubespread map, or kubespread audit",
+    "top": "kubespread map --by load",
+    "lint": "kubespread check FILE",
+    "validate": "kubespread check FILE",
+}
+
+
 class CommandGroup(HelpingGroup):
     """The program's commands, each built only when it is asked for."""
 
@@ -53,6 +69,23 @@ class CommandGroup(HelpingGroup):
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer's own, which is that
         return [*self.commands]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """By what people want of them."""
+        width = max(map(len, self.commands))
+        by_purpose: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            row = name.ljust(width), command.get_short_help_str(formatter.width)
+            by_purpose.setdefault(_purpose(name), []).append(row)
+        for purpose, rows in by_purpose.items():
+            with formatter.section(purpose):
+                formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if word not in self.commands and not ctx.resilient_parsing and (instead := _instead_of(word)) is not None:
+            ctx.fail(f"{word} is not a command: {instead}")
+        return super().resolve_command(ctx, args)
 
 
 class _MadeWhenAsked(Mapping[str, Any]):
@@ -74,6 +107,23 @@ class _MadeWhenAsked(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         return name in _COMMANDS or name in QUESTIONS
+
+
+def _purpose(name: str) -> str:
+    from kubespread.questions.registry import question
+
+    return question(name).purpose if name in QUESTIONS else "Set up"
+
+
+def _instead_of(word: str) -> str | None:
+    """What to type instead of what people try first: kubectl's verbs, and words of other tools."""
+    from kubespread.snapshot.edits.registry import EDITS
+
+    if word in _INSTEAD:
+        return f"type {_INSTEAD[word]}"
+    if word in EDITS:
+        return f"a change of the cluster is an option of any question, as in kubespread pending --{word} ..."
+    return None
 
 
 def _made(name: str, command: _Command | None) -> Any:

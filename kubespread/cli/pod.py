@@ -14,7 +14,7 @@ import typer
 from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.spelling import valued
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Workload, Workloads
+from kubespread.questions.question import MANIFESTS, Option, Workload, Workloads
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.kustomization import Kustomization
@@ -31,6 +31,7 @@ _MANIFESTS = (
             list[str] | None,
             valued(
                 "-f", "--filename", metavar="FILE",
+                rich_help_panel=MANIFESTS,
                 help="Manifest, or directory of manifests; the same as without -f. Repeatable.",
             ),
         ],
@@ -42,6 +43,7 @@ _MANIFESTS = (
             list[str] | None,
             valued(
                 "-k", "--kustomize", metavar="DIRECTORY",
+                rich_help_panel=MANIFESTS,
                 help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
             ),
         ],
@@ -55,8 +57,8 @@ _SEVERAL = (
             bool,
             typer.Option(
                 "--all",
-                help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of the "
-                "namespace, or every workload of the kinds given as POD (deploy,sts).",
+                help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those "
+                "of the kinds given as POD (deploy,sts).",
             ),
         ],
         False,

@@ -45,10 +45,17 @@ class WatchOptions:
             "--watch",
             help="Ask again whenever a file changes, or at an interval for a running cluster. Redraws; a pipe gets "
             "one line per change.",
+            rich_help_panel="Output",
         ),
     ] = False
     watch_interval: Annotated[
-        str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch reads a running cluster.")
+        str,
+        typer.Option(
+            "--watch-interval",
+            metavar="TIME",
+            help="How often --watch reads a running cluster.",
+            rich_help_panel="Output",
+        ),
     ] = "5s"
     parsed_again: Callable[[], Any] | None = None
     """The context of the same command line, with what configuration files set by now, from `OrderedCommand`."""

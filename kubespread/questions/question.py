@@ -22,6 +22,9 @@ A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., Any])
 DRAIN = "Drain, here and with --drain"
 """The heading of flags that are edits' too."""
+MANIFESTS = "Manifests"
+CHANCE = "Chance"
+REQUIREMENTS = "Requirements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Option:
     """Whether it only sets an exit code, or how much is shown, and exists on the command line alone."""
     shown_in: tuple[str, ...] = ()
     """The formats that show what it asks for; empty: all."""
+    is_alias: bool = False
+    """Whether another option says the same, so that help has only that."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
 
@@ -176,6 +181,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """The command, the tool and the function."""
     summary: ClassVar[str]
     """One line for the program's help."""
+    purpose: ClassVar[str] = "What if"
+    """The part of the program's help where it is listed: what people want of it."""
     yes: ClassVar[str]
     """What exit code 0 means."""
     no: ClassVar[str | None] = None
@@ -336,12 +343,14 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     """A question about manifests or workloads of the cluster, its ``pods``."""
 
     pods: tuple[Any, ...]
-    recursive: Annotated[bool, Option("Also read subdirectories.", ("-R", "--recursive"), is_path=True)] = False
+    recursive: Annotated[
+        bool, Option("Also read subdirectories.", ("-R", "--recursive"), heading=MANIFESTS, is_path=True)
+    ] = False
     template_path: Annotated[
         str,
         Option(
             "Path of the pod template in kinds unknown to kubespread (default: spec.template).", metavar="PATH",
-            is_path=True,
+            heading=MANIFESTS, is_path=True,
         ),
     ] = ""  # fmt: skip
     namespace: Annotated[
@@ -358,7 +367,9 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
     named: Annotated[
         str | None,
-        Option("Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).", ("--name",), "NAME"),
+        Option(
+            "Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).", ("--name",), "NAME", MANIFESTS
+        ),
     ] = msgspec.field(default=None, name="name")
     settings: Annotated[
         tuple[str, ...],
@@ -368,7 +379,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
             "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, "
             "nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
             "priorityClassName=NAME, replicas=N.",
-            ("--set",), "FIELD=VALUE",
+            ("--set",), "FIELD=VALUE", MANIFESTS,
         ),
     ] = msgspec.field(default=(), name="set")  # fmt: skip
 

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 QUESTIONS = {
     "explain": "Explain",
     "advise": "Advise",
+    "pending": "Pending",
     "simulate": "Simulate",
     "play": "Play",
-    "pending": "Pending",
-    "audit": "Audit",
-    "check": "Check",
     "compare": "Compare",
     "survive": "Survive",
     "upgrade": "Upgrade",
+    "audit": "Audit",
     "map": "Map",
-    "rebalance": "Rebalance",
     "capacity": "Capacity",
     "removable": "Removable",
+    "rebalance": "Rebalance",
+    "check": "Check",
 }
 """The class of each question by its command, which also names its folder or file; in the order in which people ask."""
 

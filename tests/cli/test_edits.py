@@ -138,19 +138,19 @@ def test_fields_of_the_pod_are_set() -> None:
 
 
 def test_options_stand_under_the_heading_of_their_group() -> None:
-    sections = dict(part.split(":\n", 1) for part in run("explain", "--help").out.split("\n\n") if ":\n" in part)
+    sections = dict(part.split(":\n", 1) for part in run("explain", "--help-all").out.split("\n\n") if ":\n" in part)
     of = {option: next(name for name, text in sections.items() if f"\n  {option}" in f"\n{text}") for option in (
         "-f, --filename", "--kube-version", "--preemption", "-o, --output", "-q, --quiet", "-S, --snapshot",
     )}  # fmt: skip
     assert of == {
-        "-f, --filename": "Options", "--kube-version": "Scheduler", "--preemption": "Scheduler",
+        "-f, --filename": "Manifests", "--kube-version": "Scheduler", "--preemption": "Scheduler",
         "-o, --output": "Output", "-q, --quiet": "Output", "-S, --snapshot": "Cluster",
     }  # fmt: skip
 
 
 def test_edits_stand_under_a_heading_of_their_own() -> None:
     for command in ("explain", "simulate", "snapshot"):
-        options, _, edits = run(command, "--help").out.partition("\nEdits of the cluster (repeatable, ")
+        options, _, edits = run(command, "--help-all").out.partition("\nEdits of the cluster (repeatable, ")
         assert ("--snapshot PATH" in options, "--cordon NODES" in options, "--cordon NODES" in edits) == (
             True,
             False,

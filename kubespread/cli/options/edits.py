@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import typer
 from msgspec.structs import replace
 
+from kubespread.cli.options import helping
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.errors import UsageError
 from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Edit
-
-PANEL = "Edits of the cluster (repeatable, applied in the order given)"
 
 
 def _options() -> Iterator[tuple[str, Any, Any]]:
@@ -23,12 +22,12 @@ def _options() -> Iterator[tuple[str, Any, Any]]:
     for verb, edit in EDITS.items():
         form = edit.form
         option = typer.Option(
-            f"--{verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=PANEL
+            f"--{verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=helping.EDITS
         )
         yield _name(verb), Annotated[list[str] | None, option], None
         for field in form.fields.values():
             if field.option:
-                flag = typer.Option(field.flag, help=field.option, rich_help_panel=PANEL)
+                flag = typer.Option(field.flag, help=field.option, rich_help_panel=helping.EDITS)
                 yield _name(field.flag), Annotated[bool, flag], False
 
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kubespread.cli.stdout import emit
 
+HELP_ALL = "--help-all"
+EDITS = "Edits of the cluster (repeatable, applied in the order given)"
+_EXPLAINED = ("Arguments", "Options")
+"""The headings of what belongs to a command alone; help only names the others, unless it is ``--help-all``."""
+_IN_FULL = "kubespread.help_all"
+_SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
 
-def _show(context: Any, _option: Any, is_asked: bool) -> None:
+
+def in_full(context: Any) -> Any:
+    """The context of a command, whose help now explains every option."""
+    context.meta[_IN_FULL] = True
+    return context
+
+
+def _show(context: Any, option: Any, is_asked: bool) -> None:
     if is_asked and not context.resilient_parsing:
-        emit(f"{context.get_help()}\n")
+        emit(f"{(in_full(context) if HELP_ALL in option.opts else context).get_help()}\n")
         raise typer.Exit
 
 
@@ -20,6 +36,7 @@ class HelpingCommand(TyperCommand):
     """A command, of whose options each is honored or refused by name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        args = [*_as_kubectl_reads(args)]
         if not self.is_asked(ctx, args):
             return super().parse_args(ctx, args)
         # The program's own help and version do without it.
@@ -34,6 +51,37 @@ class HelpingCommand(TyperCommand):
         say_what_is_waited_for(ctx)
         return rest
 
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)
+        return params if all(_heading(parameter) in _EXPLAINED for parameter in params) else [*params, _help_all()]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """What the command does, and examples; everything else about it only with all options."""
+        if ctx.meta.get(_IN_FULL):
+            super().format_help_text(ctx, formatter)
+            return
+        first, *others = inspect.cleandoc(self.help or "").split("\n\n")
+        text = "\n\n".join([first, *(paragraph for paragraph in others if paragraph.startswith("\b"))])
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options under the headings of their panels, which typer's plain help leaves out."""
+        panels: dict[str, list[Any]] = {heading: [] for heading in _EXPLAINED}
+        for parameter in self.get_params(ctx):
+            panels.setdefault(_heading(parameter), []).append(parameter)
+        for heading, parameters in panels.items():
+            records = [record for parameter in parameters if (record := parameter.get_help_record(ctx)) is not None]
+            if records and (heading in _EXPLAINED or ctx.meta.get(_IN_FULL)):
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        named = [(heading.split()[0].rstrip(","), _names(parameters)) for heading, parameters in panels.items()]
+        named = [row for row in named if row[0] not in _EXPLAINED]
+        if named and not ctx.meta.get(_IN_FULL):
+            with formatter.section(f"More options, explained by {HELP_ALL}"):
+                formatter.write_dl(named)
+
     def invoke(self, ctx: Any) -> Any:
         from kubespread.cli.options.files import refuse_overwriting
 
@@ -43,12 +91,40 @@ class HelpingCommand(TyperCommand):
 
     def is_asked(self, ctx: Any, args: list[str]) -> bool:
         """Whether the command itself is asked for, and not its help or candidates for completion."""
-        return not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names}
+        return not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names, HELP_ALL}
 
     def get_help_option(self, ctx: Any) -> Any:
         option: Any = super().get_help_option(ctx)
         option.callback = _show
         return option
+
+
+def _heading(parameter: Any) -> str:
+    return parameter.rich_help_panel or ("Arguments" if parameter.param_type_name == "argument" else "Options")
+
+
+def _names(parameters: Sequence[Any]) -> str:
+    """Options by the names that people type, in a line."""
+    return ", ".join(parameter.opts[0] for parameter in parameters if not parameter.hidden)
+
+
+def _help_all() -> TyperOption:
+    return TyperOption(
+        param_decls=[HELP_ALL],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show,
+        help="Show this message with all options, and exit.",
+    )
+
+
+def _as_kubectl_reads(args: Sequence[str]) -> Iterator[str]:
+    """``-o=json`` as ``-ojson``: the sign between a short option and its value belongs to neither."""
+    is_option = True
+    for arg in args:
+        is_option = is_option and arg != "--"
+        yield arg[:2] + arg[3:] if is_option and _SHORT_OPTION_WITH_VALUE.match(arg) else arg
 
 
 class HelpingGroup(TyperGroup):

@@ -22,9 +22,7 @@ _CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
 
 
 class OrderedCommand(HelpingCommand):
-    """Passes the names of the typed options to the command as ``typed_order``, each as often as it was typed, and shows
-    options under the headings of their panels, which typer's plain help leaves out.
-    """
+    """Passes the names of the typed options to the command as ``typed_order``, each as often as it was typed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = [*args]
@@ -37,19 +35,6 @@ class OrderedCommand(HelpingCommand):
         if "watch" in ctx.params:
             ctx.params["parsed_again"] = lambda: self.make_context(ctx.info_name, [*words], parent=ctx.parent)
         return rest
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                is_argument = parameter.param_type_name == "argument"
-                heading = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
-                panels.setdefault(heading, []).append(record)
-        for heading, records in panels.items():
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records)
 
 
 def _configure(context: Any, *, files: bool) -> Settings:

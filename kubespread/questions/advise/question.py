@@ -30,6 +30,7 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
 
     name = "advise"
     summary = "Find the smallest changes that make a pod fit."
+    purpose = "Why"
     yes, no = "it fits, or a change is found that makes it fit", "no change is found"
 
     pods: Annotated[

@@ -34,6 +34,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
 
     name = "audit"
     summary = "Show how every workload is spread, and why unevenly."
+    purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
     doing = "auditing workloads"
     outputs = {

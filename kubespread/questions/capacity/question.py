@@ -32,6 +32,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
 
     name = "capacity"
     summary = "Show what nodes have free, and how many pods fit."
+    purpose = "Cluster"
     yes, no = "some pod fits, or none is asked about", "none fits"
     apart = (
         Apart("request", ("filename",), "both say what the pods ask for"),

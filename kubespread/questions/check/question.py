@@ -30,6 +30,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     name = "check"
     summary = "Find topology spread problems before applying manifests."
+    purpose = "CI"
     yes, no = "no finding at the level of --fail-on", "some finding is"
     apart = (Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),)
     doing = "checking workloads"

@@ -37,6 +37,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
+    purpose = "Why"
     yes, no = "some node fits", "none does"
     apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
     outputs = {

@@ -28,6 +28,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     name = "pending"
     summary = "Show pods without a node, by cause, and what unblocks them."
+    purpose = "Why"
     yes, no = "nothing is pending", "something is"
     doing = "pods looked at"
     outputs = {"table": "a table", "plain": "plain columns", "name": "prints namespace/pod lines", "csv": ""}

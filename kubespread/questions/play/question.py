@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.question import Apart, Instead, Option, PlayedQuestion, Pod, Scenario
+from kubespread.questions.question import (
+    CHANCE,
+    REQUIREMENTS,
+    Apart,
+    Instead,
+    Option,
+    PlayedQuestion,
+    Pod,
+    Scenario,
+)
 
 if TYPE_CHECKING:
     from kubespread.questions.play.report import PlayReport
@@ -19,6 +28,7 @@ FailOn = Annotated[
         "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was "
         "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
         "'nothing': never.",
+        heading=REQUIREMENTS,
         is_for_scripts=True,
     ),
 ]
@@ -27,7 +37,7 @@ Deals = Annotated[
     Option(
         "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
         "where controllers pick among equal pods or nodes, else 1).",
-        metavar="N", least=1,
+        metavar="N", heading=CHANCE, least=1,
     ),
 ]  # fmt: skip
 

@@ -29,6 +29,7 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
 
     name = "rebalance"
     summary = "Find the fewest evictions after which constraints hold."
+    purpose = "Cluster"
     yes, no = "all constraints hold or can", "no plan found"
     doing = "trying evictions"
     outputs = {

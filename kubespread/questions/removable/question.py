@@ -29,6 +29,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     name = "removable"
     summary = "Find the nodes that can be drained and deleted."
+    purpose = "Cluster"
     yes, no = "some node can go", "none can"
     doing = "draining nodes"
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.errors import UsageError
 from kubespread.questions.play.question import Deals, FailOn
-from kubespread.questions.question import Apart, Instead, Option, PodQuestion, Preemption, Workloads
+from kubespread.questions.question import (
+    CHANCE,
+    REQUIREMENTS,
+    Apart,
+    Instead,
+    Option,
+    PodQuestion,
+    Preemption,
+    Workloads,
+)
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 _AUTOSCALING = "Autoscaling"
+_GANGS = "Gangs"
 
 
 class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
@@ -32,15 +42,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     \b
     Examples:
       kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
-      kubespread simulate deploy/web --replicas 30 --require-placed all
-      kubespread simulate web.yaml --until-full -S cluster.json.gz
-      kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
+      kubespread simulate web.yaml --replicas max -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
       kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
       kubespread simulate job/train --gang 8 --same topology.kubernetes.io/zone
       kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
-      kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
 
     name = "simulate"
@@ -92,25 +99,32 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     ] = ""  # fmt: skip
     replicas: Annotated[
         int | Literal["max"] | None,
-        Option("Desired replicas, or 'max': as many as fit (default: the workload's own).", metavar="N", least=0),
+        Option(
+            "Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).",
+            metavar="N",
+            least=0,
+        ),
     ] = None
-    until_full: Annotated[bool, Option("The same as --replicas max; nothing is preempted for them.")] = False
+    until_full: Annotated[bool, Option("The same as --replicas max.", is_alias=True)] = False
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     ties: Annotated[
         Literal["scheduler", "name"],
-        Option("How to break ties between equal scores: kube-scheduler's own order, or node name."),
+        Option("How to break ties between equal scores: kube-scheduler's own order, or node name.", heading=CHANCE),
     ] = "scheduler"
-    seed: Annotated[int | None, Option("Break ties at random, seeded with N.", metavar="N")] = None
+    seed: Annotated[int | None, Option("Break ties at random, seeded with N.", metavar="N", heading=CHANCE)] = None
     sample: Annotated[
         bool,
-        Option("Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit."),
+        Option(
+            "Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.",
+            heading=CHANCE,
+        ),
     ] = False
     runs: Annotated[
         int,
         Option(
             "Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the "
             "range.",
-            metavar="K", least=1,
+            metavar="K", heading=CHANCE, least=1,
         ),
     ] = 1  # fmt: skip
     keys: Annotated[
@@ -141,21 +155,21 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         int | None,
         Option(
             "Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.",
-            metavar="N", least=1,
+            metavar="N", heading=_GANGS, least=1,
         ),
     ] = None  # fmt: skip
     same: Annotated[
         str | None,
         Option(
             "With --gang, place all members in one domain of this topology key, and show each domain's verdict.",
-            metavar="KEY",
+            metavar="KEY", heading=_GANGS,
         ),
     ] = None  # fmt: skip
     then: Annotated[
         tuple[str, ...],
         Option(
-            "Apply the workload to the cluster, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or "
-            "an edit (fail=zone=a, 'drain NODE --ignore-daemonsets'). Played in order.",
+            "Apply the workload, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or an edit "
+            "(fail=zone=a, 'drain NODE --ignore-daemonsets'), in order.",
             metavar="STEP", is_path=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
         ),
     ] = ()  # fmt: skip
@@ -163,20 +177,34 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     deals: Deals = None
     require_placed: Annotated[
         int | Literal["all"] | None,
-        Option("Fail unless N replicas (or all) are placed.", metavar="N|all", least=0, is_for_scripts=True),
+        Option(
+            "Fail unless N replicas (or all) are placed.",
+            metavar="N|all",
+            heading=REQUIREMENTS,
+            least=0,
+            is_for_scripts=True,
+        ),
     ] = None
     max_skew: Annotated[
         tuple[str, ...],
-        Option("Fail if the final skew across KEY exceeds N.", metavar="KEY=N", is_for_scripts=True),
+        Option(
+            "Fail if the final skew across KEY exceeds N.", metavar="KEY=N", heading=REQUIREMENTS, is_for_scripts=True
+        ),
     ] = ()
     min_domains: Annotated[
         tuple[str, ...],
-        Option("Fail unless replicas use at least N KEY domains.", metavar="KEY=N", is_for_scripts=True),
+        Option(
+            "Fail unless replicas use at least N KEY domains.",
+            metavar="KEY=N",
+            heading=REQUIREMENTS,
+            is_for_scripts=True,
+        ),
     ] = ()
     survive: Annotated[
         tuple[str, ...],
         Option(
-            "Fail unless N replicas survive the loss of any one KEY domain.", metavar="KEY=N", is_for_scripts=True
+            "Fail unless N replicas survive the loss of any one KEY domain.", metavar="KEY=N",
+            heading=REQUIREMENTS, is_for_scripts=True,
         ),
     ] = ()  # fmt: skip
 

@@ -1,0 +1,75 @@
+"""Help: what a command does fits a screen, and a word that is no command says what to type."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.main import get_command
+
+from kubespread.cli.app import app
+from kubespread.questions.registry import QUESTIONS
+from kubespread.snapshot.edits.registry import EDITS
+from tests.cli.support import run
+
+COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]  # a group of commands
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_at_most_sixty_lines_and_names_every_option(command: str) -> None:
+    short, full = (run(command, flag, env={"COLUMNS": "80"}).out for flag in ("--help", "--help-all"))
+    assert short.count("\n") <= 60
+    if "--help-all" not in short:
+        assert command not in QUESTIONS
+        return
+    # The name that stands first, as people type it.
+    options = {match[1] for match in re.finditer(r"^  (--?[a-z][a-z-]*)(?=[ ,\n])", full, re.MULTILINE | re.IGNORECASE)}
+    unwrapped = re.sub(r"-\n +", "-", short)
+    assert {option for option in options if not re.search(rf"{option}(?![\w-])", unwrapped)} == set()
+
+
+def test_commands_are_listed_by_what_people_want() -> None:
+    sections = dict(part.split(":\n", 1) for part in run("--help").out.split("\n\n") if ":\n" in part)
+    assert {purpose: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for purpose, rows in sections.items()} == {
+        "Options": [],
+        "Why": ["explain", "advise", "pending"],
+        "What if": ["simulate", "play", "compare", "survive", "upgrade"],
+        "Cluster": ["audit", "map", "capacity", "removable", "rebalance"],
+        "CI": ["check"],
+        "Set up": ["snapshot", "mcp", "config", "rbac", "completion", "demo"],
+    }
+
+
+@pytest.mark.parametrize("verb", EDITS)
+def test_a_change_of_the_cluster_is_no_command_but_an_option(verb: str) -> None:
+    assert run(verb, "a") == (
+        2,
+        "",
+        f"error: {verb} is not a command: a change of the cluster is an option of any question, as in kubespread "
+        f"pending --{verb} ... (see 'kubespread --help')\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    {
+        "version": "kubespread --version",
+        "help": "kubespread --help, or kubespread COMMAND --help",
+        "rollout": "kubespread simulate WORKLOAD --then rollout",
+        "diff": "kubespread compare BEFORE AFTER",
+    }.items(),
+)
+def test_a_word_of_another_tool_says_what_to_type(word: str, instead: str) -> None:
+    assert run(word).err == f"error: {word} is not a command: type {instead} (see 'kubespread --help')\n"
+
+
+ASKED = ("explain", "fixtures/manifests/two-constraints.yaml", "-S", "fixtures/clusters/docs-4-nodes.yaml", "-q")
+
+
+@pytest.mark.parametrize("typed", [["-o=name"], ["-oname"], ["-o", "name"], ["--output=name"]])
+def test_a_short_option_takes_its_value_as_in_kubectl(typed: list[str]) -> None:
+    assert run(*ASKED, *typed) == (0, "node4\n", "")
+
+
+def test_words_after_two_hyphens_are_no_options() -> None:
+    assert "-o=name" in run("explain", "-S", "fixtures/clusters/docs-4-nodes.yaml", "--", "-o=name").err
