@@ -11,9 +11,8 @@ import kubernetes.client as models
 import pytest
 
 import kubespread
-from kubespread.kube.api.fields import fields_of
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
+from kubespread.kube.api.unknown_fields import fields_of, unknown_fields, workload_type
 from tests.builders import hard, hosts, pod
 from tests.releases.histories import fields_at
 

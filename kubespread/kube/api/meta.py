@@ -1,8 +1,8 @@
 """What all objects share: metadata, label selectors, and the base class of every kind.
 
 Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
-``None`` only where Kubernetes tells absent from empty. Only fields that are read are declared; `fields.py` knows
-all that a manifest may have.
+``None`` only where Kubernetes tells absent from empty. Only fields that are read are declared; `unknown_fields.py`
+knows all that a manifest may have.
 """
 
 from __future__ import annotations

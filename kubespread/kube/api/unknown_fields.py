@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, NamedTuple
 
-from kubespread.kube.api.fields import fields_of
+from kubespread.kube.releases.changes import all_changes
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
@@ -54,6 +55,21 @@ def workload_type(api_version: str, kind: str) -> str:
 
     row = POD_CREATORS.get(kind)
     return row.kind if row is not None and api_version in ("", row.api_version) else ""
+
+
+@cache
+def _types() -> Mapping[str, Mapping[str, str]]:
+    """A field that a release has lost is still one, since manifests of before are read too."""
+    types: dict[str, dict[str, str]] = {}
+    for changes in all_changes().values():
+        for cls, fields in changes.fields.items():
+            types.setdefault(cls, {}).update({name: below for name, below in fields.items() if below is not None})
+    return types
+
+
+def fields_of(cls: str) -> Mapping[str, str]:
+    """The fields that a type of the API has in any release: the type below each, ``""`` where nothing is known."""
+    return _types()[cls]
 
 
 def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField]:
