@@ -126,22 +126,37 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     """Up to four nodes with devices of their own, some that several reach, claims, and who uses them."""
     names = [f"n{at}" for at in range(draw(st.integers(1, 4)))]
     devices = st.lists(
-        st.builds(lambda numa, mem: {"numa": numa, "mem": mem}, st.integers(0, 1), st.sampled_from([10, 40])),
+        st.builds(
+            lambda numa, mem, sharing: device("", numa=numa, mem=mem) | sharing,
+            st.integers(0, 1), st.sampled_from([10, 40]), st.sampled_from(SHARING),
+        ),
         max_size=4,
-    )
+    )  # fmt: skip
 
-    def offered(name: str, on: Any) -> Data:
-        listed = [device(f"d{at}", **attributes) for at, attributes in enumerate(draw(devices))]
-        return resource_slice(name, listed, on)
+    def offered(name: str, on: Any) -> list[Data]:
+        """A slice, and one with the counters of its devices."""
+        listed = [each | {"name": f"d{at}"} for at, each in enumerate(draw(devices))]
+        pool = {"name": name, "generation": 1, "resourceSliceCount": 2}
+        sets = [{"name": "s", "counters": {"slots": {"value": "3"}}}]
+        counters = resource_slice(f"{name}-counters", [], on, pool=pool, sharedCounters=sets)
+        return [counters, resource_slice(name, listed, on, pool=pool)]
 
-    slices = [offered(name, name) for name in names if draw(st.booleans())]
-    slices.append(offered("fabric", None))
+    slices = [each for name in names if draw(st.booleans()) for each in offered(name, name)]
+    slices += offered("fabric", None)
     in_zone = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
-    slices.append(offered("zonal", in_zone))
+    slices += offered("zonal", in_zone)
     big = device_request("big", "gpu", f'device.attributes["{DRIVER}"].mem > 20')
     same = [{"matchAttribute": f"{DRIVER}/numa"}]
     either = {"name": "r", "firstAvailable": [{**request(2), "name": "a"}, {**request(1), "name": "b"}]}
-    wanted = [[device_request()], [device_request(count=2)], [big, device_request("any")], [either]]
+    part = device_request("part", capacity={"requests": {"memory": "3"}})
+    wanted = [
+        [device_request()],
+        [part],
+        [part, device_request("other")],
+        [device_request(count=2)],
+        [big, device_request("any")],
+        [either],
+    ]
     made: list[Data] = [
         resource_claim_template("t", *draw(st.sampled_from(wanted)), constraints=draw(st.sampled_from([[], same]))),
         resource_claim_template("all", device_request(allocationMode="All")),
@@ -149,6 +164,20 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     ]
     nodes = [node(name, zone=draw(st.sampled_from(["a", "b"]))) for name in names]
     return [*nodes, GPU, *slices, *made]
+
+
+SHARING: tuple[Data, ...] = (
+    {},
+    {"consumesCounters": [{"counterSet": "s", "counters": {"slots": {"value": "1"}}}]},
+    {"consumesCounters": [{"counterSet": "s", "counters": {"slots": {"value": "2"}}}]},
+    {"allowMultipleAllocations": True, "capacity": {"memory": {"value": "8", "requestPolicy": {"default": "5"}}}},
+    {
+        "allowMultipleAllocations": True,
+        "capacity": {"memory": {"value": "6"}},
+        "consumesCounters": [{"counterSet": "s", "counters": {"slots": {"value": "2"}}}],
+    },
+)
+"""What devices are besides a numa node and some memory: alone, partitions, shared, shared partitions."""
 
 
 def named(pod: Pod, name: str) -> Pod:
@@ -170,6 +199,12 @@ CANDIDATES = st.sampled_from(
     ]
 )
 PROFILE = framework(default_profile())
+
+
+def held(cluster: Cluster) -> Any:
+    """The devices that claims have, alone and with others."""
+    ledger = ledger_of(cluster, Rules())
+    return ledger.in_use, {shared: sorted(shares) for shared, shares in ledger.shares.items()}
 
 
 def said(cluster: Cluster, candidate: Pod) -> Any:
@@ -198,7 +233,7 @@ def placed(objects: list[Data], candidate: Data) -> Any:
     cluster, one = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), admitted(snapshot, candidate)
     told = []
     for _ in range(6):
-        told.append((said(cluster, one), sorted(ledger_of(cluster, Rules()).in_use)))
+        told.append((said(cluster, one), held(cluster)))
         evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None or not evaluation.feasible.any():
             break
@@ -239,7 +274,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         cluster = after
     assert said(rebuilt(cluster, snapshot, here), one) == said(cluster, one)
     last = Change(gone=here)
-    assert ledger_of(cluster.after(last), Rules()).in_use == ledger_of(start, Rules()).in_use
+    assert held(cluster.after(last)) == held(start)
 
 
 def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Pod, int]]) -> Cluster:
@@ -250,9 +285,9 @@ def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Po
     ]
     objects, pods = written_back(cluster, snapshot.objects, placed)
     again = Cluster.of(snapshot.nodes, pods, objects)
-    assert ledger_of(again, Rules()).in_use == ledger_of(cluster, Rules()).in_use
+    assert held(again) == held(cluster)
     left = again.after(Change(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
-    assert ledger_of(left, Rules()).in_use == set()
+    assert held(left) == (set(), {})
     return again
 
 

@@ -17,10 +17,11 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from kubespread.kube.api.devices import DeviceAttribute, DeviceConstraint, DeviceTaint, DeviceToleration
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice, Pool, Pools
+from kubespread.scheduler.plugins.dynamicresources.devices import Candidate, DeviceID, OfferedDevice, Pools
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.requests import (
     ALL,
@@ -140,11 +141,6 @@ class Allocated(NamedTuple):
     """What this allocation consumes of a device that others may share; None of any other device."""
 
 
-class _Candidate(NamedTuple):
-    device: OfferedDevice
-    pool: Pool
-
-
 class _Place(NamedTuple):
     """Where a search stands."""
 
@@ -167,7 +163,7 @@ class _Sized:
 
     request: RequestToAllocate
     size: int
-    devices: tuple[_Candidate, ...] = ()
+    devices: tuple[Candidate, ...] = ()
 
 
 def allocate(
@@ -183,7 +179,7 @@ def allocate(
 class _Search:
     def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], ledger: Ledger, rules: Rules) -> None:
         self._pools, self._claims, self._ledger, self._rules = pools, claims, ledger, rules
-        self._candidates = [_Candidate(device, pool) for pool in pools if pool.is_usable for device in pool.devices]
+        self._candidates = list(chain.from_iterable(pool.candidates for pool in pools if pool.is_usable))
         self._counters, self._capacities = Counters(ledger, rules), Capacities(ledger, rules)
         self._consumptions: dict[tuple[int, DeviceID], Consumption | None] = {}
         self._sized = [self._sizes(claim) for claim in claims]
@@ -217,19 +213,19 @@ class _Search:
             return _Sized(request, request.count)
         if request.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
-        candidates: list[_Candidate] = []
+        candidates: list[Candidate] = []
         for pool in self._pools:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 raise AllocationError(f"{owner}: asks for all devices, but resource pool {pool} is currently {state}")
-            for candidate in (_Candidate(device, pool) for device in pool.devices):
+            for candidate in pool.candidates:
                 # Since 1.37 a device that is full counts among all, so that not all are to be had.
                 capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)
                 if self._selects(request, candidate) and self._has_room(request, candidate.device, capacities):
                     candidates.append(candidate)
         return _Sized(request, len(candidates), tuple(candidates))
 
-    def _selects(self, request: RequestToAllocate, candidate: _Candidate) -> bool:
+    def _selects(self, request: RequestToAllocate, candidate: Candidate) -> bool:
         device, pool = candidate
         if device.device.binding_conditions and not self._rules.bindings_count:
             return False
@@ -347,7 +343,7 @@ class _Search:
         if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
             raise _TooManyDevicesError
         if sized.request.mode == ALL:
-            candidates: Sequence[_Candidate] = sized.devices[place.taken : place.taken + 1]
+            candidates: Sequence[Candidate] = sized.devices[place.taken : place.taken + 1]
             start = 0
         else:
             candidates, start = self._candidates, place.start
@@ -363,7 +359,7 @@ class _Search:
             finally:
                 give_back()
 
-    def _is_suitable(self, claim: int, request: RequestToAllocate, candidate: _Candidate) -> bool:
+    def _is_suitable(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> bool:
         return (
             self._is_free(claim, request, candidate.device.id)
             and self._selects(request, candidate)
@@ -375,7 +371,7 @@ class _Search:
         taking = self._taking.get(device, ())
         return claim not in taking if request.admin_access else device not in self._ledger.in_use and not taking
 
-    def _take(self, claim: int, request: RequestToAllocate, candidate: _Candidate) -> Callable[[], None] | None:
+    def _take(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> Callable[[], None] | None:
         """Take a device if it can be had; what gives it back, None where it cannot."""
         device, pool = candidate
         undo: list[Callable[[], None]] = []
@@ -398,7 +394,7 @@ class _Search:
         _run(undo)
 
     def _reserve(
-        self, claim: int, request: RequestToAllocate, candidate: _Candidate, undo: list[Callable[[], None]]
+        self, claim: int, request: RequestToAllocate, candidate: Candidate, undo: list[Callable[[], None]]
     ) -> bool:
         """Reserve all that a device needs, each part with what undoes it; False where it may not be taken."""
         device, pool = candidate

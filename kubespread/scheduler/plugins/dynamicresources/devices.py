@@ -184,10 +184,27 @@ class Pool:
     def is_usable(self) -> bool:
         return not (self.is_incomplete or self.is_invalid)
 
+    @cached_property
+    def candidates(self) -> Sequence[Candidate]:
+        """Its devices, each with the pool whose counters it consumes."""
+        return [Candidate(device, self) for device in self.devices]
+
+    @cached_property
+    def consumers(self) -> Sequence[OfferedDevice]:
+        """The devices that consume its counters."""
+        return [device for device in (*self.devices, *self.others) if device.device.consumes_counters]
+
     @property
     def order(self) -> tuple[bool, PoolID]:
         """Pools are searched by name, those with binding conditions after all others."""
         return any(device.device.binding_conditions for device in self.devices), self.id
+
+
+class Candidate(NamedTuple):
+    """A device that a node reaches."""
+
+    device: OfferedDevice
+    pool: Pool
 
 
 Pools = tuple[Pool, ...]
@@ -351,8 +368,9 @@ class Inventory:
         }
         others = self._all_offered(number for number in whole if number not in current)
         for device in (*self._all_offered(current), *others):
-            is_invalid |= not names.issuperset(consumed.counter_set for consumed in device.device.consumes_counters)
-            is_invalid |= not counters.keys() >= {counter for counter, _ in device.consumes}
+            if device.device.consumes_counters:
+                is_invalid |= not names.issuperset(consumed.counter_set for consumed in device.device.consumes_counters)
+                is_invalid |= any(counter not in counters for counter, _ in device.consumes)
         if is_invalid:
             return Pool(pool_id, is_invalid=True)
         return Pool(pool_id, devices, counters=counters, others=others, unreached=unreached)
@@ -384,6 +402,8 @@ class Inventory:
 
     def _rules_for(self, device: DeviceID) -> tuple[DeviceTaintRule, ...]:
         """The rules that taint a device, or might in some release."""
+        if not self._taint_rules:
+            return ()
         return tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device))
 
 

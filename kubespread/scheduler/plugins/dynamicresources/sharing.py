@@ -61,8 +61,8 @@ class Counters:
 def counters_left(pool: Pool, ledger: Ledger) -> dict[CounterID, int]:
     """What allocated devices of a pool leave of its counters; below zero where they take too much."""
     left = dict(pool.counters)
-    for device in (*pool.devices, *pool.others) if left else ():
-        if device.consumes and ledger.is_allocated(device.id):
+    for device in pool.consumers if left else ():
+        if ledger.is_allocated(device.id):
             for counter, amount in device.consumes:
                 left[counter] -= amount
     return left
