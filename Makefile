@@ -39,7 +39,7 @@ bench: .venv/installed
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
 
-# Answers of kube-scheduler's own code, from a checkout of Kubernetes with vendor/: tests/golden/recorder/README.md.
+# Answers of Kubernetes' own code, from a checkout of Kubernetes with vendor/: tests/golden/recorder/README.md.
 CASES ?= 200
 record: .venv/record
 	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(KUBERNETES)" --seed $(SEED) --cases $(CASES) \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,17 +13,24 @@ import msgspec
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import ENDED_PHASES, ZONE
+from kubespread.questions.play.answer import answer
+from kubespread.questions.play.question import Play
+from kubespread.questions.scene import Scene
+from kubespread.questions.worlds import as_snapshot
+from kubespread.scenario.reading import read_scenario
+from kubespread.world.store.surroundings import dealt
 from tests.golden.cases import Data, Difference, Recorded
 
 _NOWHERE = "-"
 
 
-def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator[Difference]:
+def differences(recorded: Recorded, kube_version: str | None = None, deal: int = 0) -> Iterator[Difference]:
     """Placed and pending pods a workload have to be equal. So have the zones, but where chance decides among equals:
     those differences are named ``zones``.
+
+    Deal 0 takes equal pods and nodes by name, any other by its own chance.
     """
-    after = _after(recorded.case, kubespread.Scheduler(kube_version=kube_version))
-    ours = _workloads(after)
+    ours = workloads(_after(recorded.case, kubespread.Scheduler(kube_version=kube_version), deal))
     for workload, expected in recorded.expect.items():
         zones = Counter(expected["zones"])
         own_zones, own_pending = ours.get(workload, (Counter[str](), 0))
@@ -33,7 +41,7 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
             yield Difference(recorded.name, f"{workload}: zones", dict(zones), dict(own_zones))
 
 
-def _after(case: Data, scheduler: kubespread.Scheduler) -> kubespread.Snapshot:
+def _after(case: Data, scheduler: kubespread.Scheduler, deal: int) -> kubespread.Snapshot:
     """The cluster once every step is done."""
     snapshot = kubespread.Snapshot.from_objects(case["cluster"]["items"])
     with tempfile.TemporaryDirectory() as folder:
@@ -41,10 +49,15 @@ def _after(case: Data, scheduler: kubespread.Scheduler) -> kubespread.Snapshot:
             (Path(folder) / name).write_bytes(msgspec.json.encode(manifest))
         scenario = Path(folder) / "scenario.json"
         scenario.write_bytes(msgspec.json.encode(case["scenario"]))
-        return kubespread.after_steps(snapshot, scenario, None, scheduler)
+        question = Play(scenario=read_scenario(scenario), deals=1, fail_on=())
+        scene = Scene(snapshot, scheduler, question)
+        if deal:
+            scene.world.surroundings = replace(scene.world.surroundings, chance=dealt(deal))
+        answer(question, scene)
+        return as_snapshot(scene.world, scene.now)
 
 
-def _workloads(after: kubespread.Snapshot) -> Mapping[str, tuple[Counter[str], int]]:
+def workloads(after: kubespread.Snapshot) -> Mapping[str, tuple[Counter[str], int]]:
     """Running pods per zone, and pods without a node, by the name of the workload; those of DaemonSets do not count."""
     zones = {node.metadata.name: node.metadata.labels.get(ZONE, _NOWHERE) for node in after.nodes}
     running: dict[str, Counter[str]] = {}

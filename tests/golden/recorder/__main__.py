@@ -1,4 +1,4 @@
-"""Record answers of kube-scheduler's own code, replay them at once, and make small what differs.
+"""Record answers of Kubernetes' own code, replay them at once, and make small what differs.
 
 ``python -m tests.golden.recorder record --kubernetes PATH`` and ``python -m tests.golden.recorder shrink FILE:CASE``; the
 README beside this says more.
@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.golden.cases import Data, recorded, release_of
-from tests.golden.recorder.building import CheckoutError, built, checkout
+from tests.golden.recorder.building import Checkout, CheckoutError, built, checkout
 from tests.golden.recorder.cases.families import FAMILIES, cases
-from tests.golden.recorder.recording import BUILD, record
+from tests.golden.recorder.recording import BUILD, RECORDER, Tally, record
+from tests.golden.recorder.running import families as running
+from tests.golden.recorder.running.plane import PROGRAMS, PlaneError
+from tests.golden.recorder.running.recording import record as record_running
 from tests.golden.recorder.shrinking import shrunk
 
 SHOWN = 3
@@ -39,50 +44,76 @@ def main() -> int:
     shrinking.add_argument("case", help="FILE:NAME, of a file that was recorded")
     shrinking.set_defaults(run=_shrink)
     asked = parser.parse_args()
+    # Whoever ends it ends the programs that it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         code: int = asked.run(asked)
-    except CheckoutError as error:
+    except (CheckoutError, PlaneError) as error:
         parser.exit(2, f"{error}\n")
+    except KeyboardInterrupt:
+        parser.exit(130)
     return code
+
+
+class Series(NamedTuple):
+    """What is recorded into one file."""
+
+    source: str
+    """Where its cases are from."""
+    programs: Sequence[str]
+    """To be built."""
+    record: Callable[[Path, Checkout], Tally]
+    """With the folder of the programs."""
 
 
 def _record(asked: argparse.Namespace) -> int:
     series = dict(_again(asked.again) if asked.again else _drawn(asked.families.split(","), asked.seed, asked.cases))
     of = checkout(asked.kubernetes, asked.release, asked.commit)
-    program = built(of.path, BUILD.absolute())
+    needed = dict.fromkeys(program for each in series.values() for program in each.programs)
+    programs = built(of.path, BUILD.absolute(), needed)
     print(f"Kubernetes {of.release} ({of.commit})")
     total = differing = 0
     begin = time.monotonic()
-    for name, (source, asked_cases) in series.items():
-        tally = record(program, of, name, source, asked_cases)
+    for name, each in series.items():
+        tally = each.record(programs, of)
         names = list(dict.fromkeys(difference.case for difference in tally.found))
         total, differing = total + len(tally.recorded), differing + len(names)
         left_out = f", {len(tally.chance)} left to chance" if tally.chance else ""
-        left_out += f", {len(tally.crashes)} crash kube-scheduler" if tally.crashes else ""
-        print(f"{name}, {source}: {len(tally.recorded)} cases, {len(names)} differ{left_out}", flush=True)
+        left_out += f", {len(tally.lost)} without an answer" if tally.lost else ""
+        print(f"{name}, {each.source}: {len(tally.recorded)} cases, {len(names)} differ{left_out}", flush=True)
         for case in names[:SHOWN]:
-            print(f"  {next(str(each) for each in tally.found if each.case == case)[:500]}")
-            print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
+            print(f"  {next(str(found) for found in tally.found if found.case == case)[:500]}")
+            if name not in running.FAMILIES:
+                print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
+        for lost in tally.lost[:SHOWN]:
+            print(f"  {lost}")
     hours = (time.monotonic() - begin) / 3600
     print(f"{total} cases, {differing} differ; {total / hours:.0f} cases an hour")
     return 1 if differing else 0
 
 
-Series = tuple[str, Iterable[Data]]
-"""Where cases are from, and the cases."""
-
-
 def _drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str, Series]]:
     for family in families:
-        if family not in FAMILIES:
-            raise CheckoutError(f"no such family: {family}; there are {', '.join(FAMILIES)}")
-        yield family, (f"seed {seed}", cases(family, seed, count))
+        if family in running.FAMILIES:
+            yield family, _running(family, seed, count)
+        elif family in FAMILIES:
+            yield family, _scheduling(family, f"seed {seed}", cases(family, seed, count))
+        else:
+            raise CheckoutError(f"no such family: {family}; there are {', '.join([*FAMILIES, *running.FAMILIES])}")
 
 
 def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
     for path in files:
-        name = path.name.removesuffix(".jsonl.gz")
-        yield f"{path.resolve().parent.name}-{name}", (f"those of {path}", (found.case for found in recorded(path)))
+        name = f"{path.resolve().parent.name}-{path.name.removesuffix('.jsonl.gz')}"
+        yield name, _scheduling(name, f"those of {path}", (found.case for found in recorded(path)))
+
+
+def _scheduling(name: str, source: str, asked: Iterable[Data]) -> Series:
+    return Series(source, [RECORDER], lambda programs, of: record(programs / RECORDER, of, name, source, asked))
+
+
+def _running(family: str, seed: int, count: int) -> Series:
+    return Series(f"seed {seed}", PROGRAMS, lambda programs, of: record_running(programs, of, family, seed, count))
 
 
 def _shrink(asked: argparse.Namespace) -> int:
@@ -93,7 +124,7 @@ def _shrink(asked: argparse.Namespace) -> int:
     found = next((each for each in recorded(path) if each.name == name), None)
     if found is None:
         raise CheckoutError(f"{file}: it has no case {name}")
-    small, left = shrunk(BUILD.absolute() / "recorder", path.name, found.case, release_of(path))
+    small, left = shrunk(BUILD.absolute() / RECORDER, path.name, found.case, release_of(path))
     print(json.dumps(small.case, indent=1))
     print(json.dumps({"expect": small.expect}, indent=1))
     print("\n".join(map(str, left)) or "Nothing differs.")

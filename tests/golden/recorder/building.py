@@ -1,4 +1,4 @@
-"""The program that answers cases with kube-scheduler's own code, built against a checkout that stays as it is.
+"""The programs that answer cases with Kubernetes' own code, built against a checkout that stays as it is.
 
 What lies in ``kubernetes/`` is laid over the checkout at the same paths, and INSERTIONS are made in copies of its files.
 """
@@ -9,12 +9,11 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 OVERLAY = Path(__file__).parent / "kubernetes"
-COMMAND = "./cmd/recorder"
 _VERSION = Path("staging/src/k8s.io/component-base/version/base.go")
 _TAG = re.compile(r"v(1\.\d+\.\d+)")
 _MINOR = re.compile(r'DefaultKubeBinaryVersion\s*=\s*"([0-9.]+)"')
@@ -38,6 +37,11 @@ INSERTIONS = (
         "pkg/scheduler/framework/preemption/preemption.go",
         "\tfor node := range nodesToVictims {\n\t\tallCandidates = append(allCandidates, node)\n\t}\n",
         "\trecorderSort(allCandidates)\n",
+    ),
+    Insertion(
+        "staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go",
+        "\to.drainer.OnPodDeletionOrEvictionStarted = o.onPodDeletionOrEvictionStarted\n",
+        "\to.drainer.EvictErrorRetryDelay = 400 * time.Millisecond\n",
     ),
 )
 
@@ -98,18 +102,23 @@ def overlay(kubernetes: Path, build: Path) -> Iterator[tuple[Path, Path]]:
         yield kubernetes / name, changed
 
 
-def built(kubernetes: Path, build: Path) -> Path:
-    """The program, in ``build``. A first build takes 10 to 20 minutes on two cores. Raises CheckoutError."""
+def built(kubernetes: Path, build: Path, programs: Iterable[str]) -> Path:
+    """``build``, with these programs in it. A first build takes 10 to 20 minutes on two cores. Raises CheckoutError."""
     build.mkdir(parents=True, exist_ok=True)
-    program, table = build / "recorder", build / "overlay.json"
+    table = build / "overlay.json"
     replace = {str(place): str(path) for place, path in overlay(kubernetes, build)}
     table.write_text(json.dumps({"Replace": replace}, indent=1))
     environment = {**os.environ, "GOFLAGS": "-mod=vendor", "GOTOOLCHAIN": "local", "GOPROXY": "off"}
-    command = ["go", "build", "-overlay", str(table), "-o", str(program), COMMAND]
+    commands = [f"./cmd/{program}" for program in programs]
     try:
-        subprocess.run(command, cwd=kubernetes, env=environment, check=True)
+        subprocess.run(
+            ["go", "build", "-overlay", str(table), "-o", f"{build}/", *commands],
+            cwd=kubernetes,
+            env=environment,
+            check=True,
+        )
     except FileNotFoundError:
         raise CheckoutError("go is not installed: pip install --group record") from None
     except subprocess.CalledProcessError:
         raise CheckoutError(f"{kubernetes}: the recorder does not build against it; go says why above") from None
-    return program
+    return build

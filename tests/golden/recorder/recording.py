@@ -6,7 +6,8 @@ import gzip
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from tests.golden.recorder.building import Checkout
 from tests.golden.replay import differences
 
 BUILD = Path("build/record")
+RECORDER = "recorder"
+"""The program that answers cases of one cycle or queue."""
 BATCH = 100
 """How many cases are in memory at once."""
 TIMES = 8
@@ -25,12 +28,15 @@ TIMES = 8
 
 
 class Tally(NamedTuple):
-    """What came of a family. Crashes and chance are not in the file."""
+    """What came of a family."""
 
     recorded: list[str]
+    """The cases that are in the file."""
     found: list[Difference]
     chance: list[str]
-    crashes: list[str]
+    """Cases that may end in several ways."""
+    lost: list[str]
+    """Cases without an answer, and why there is none."""
 
 
 def answers(program: Path, asked: Sequence[Data]) -> list[Data | None]:
@@ -92,30 +98,37 @@ def record(program: Path, of: Checkout, name: str, source: str, asked: Iterable[
     Each case is answered twice; one that differs from ours, or from itself, ``TIMES`` times more. ``source`` says where
     the cases are from.
     """
-    path = BUILD / f"{name}.jsonl.gz"
-    path.parent.mkdir(parents=True, exist_ok=True)
     tally = Tally([], [], [], [])
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-        file.write(_line({"recorded": {"kubernetes": of.release, "commit": of.commit, "cases": source}}))
+    with written(name, of, source) as write:
         for case, answer, again in _answered(program, asked):
             if answer is None:
-                tally.crashes.append(case["name"])
+                tally.lost.append(f"{case['name']}: kube-scheduler crashes")
                 continue
-            found = list(differences(path.name, Recorded(case, answer), of.release))
+            found = list(differences(f"{name}.jsonl.gz", Recorded(case, answer), of.release))
             if canonical(answer) != canonical(again) or (found and _is_chance(program, case, answer)):
                 tally.chance.append(case["name"])
                 continue
             tally.recorded.append(case["name"])
             tally.found.extend(found)
-            file.write(_line({"case": case, "expect": answer}))
+            write({"case": case, "expect": answer})
     return tally
+
+
+@contextmanager
+def written(name: str, of: Checkout, source: str) -> Iterator[Callable[[Data], None]]:
+    """``build/record/NAME.jsonl.gz``, which says where it is from; what is yielded adds a line."""
+    path = BUILD / f"{name}.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+
+        def write(found: Data) -> None:
+            file.write(json.dumps(found, separators=(",", ":"), sort_keys=True).encode() + b"\n")
+
+        write({"recorded": {"kubernetes": of.release, "commit": of.commit, "cases": source}})
+        yield write
 
 
 def _answered(program: Path, asked: Iterable[Data]) -> Iterator[tuple[Data, Data | None, Data | None]]:
     cases = iter(asked)
     while batch := list(islice(cases, BATCH)):
         yield from zip(batch, answers(program, batch), answers(program, batch), strict=True)
-
-
-def _line(found: Data) -> bytes:
-    return json.dumps(found, separators=(",", ":"), sort_keys=True).encode() + b"\n"

@@ -170,7 +170,11 @@ def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
     drawn = [asked("same"), asked("other", app="x"), asked("crash", crash="x"), asked("chance", app="x", chance="x")]
     monkeypatch.setattr(recording, "BUILD", tmp_path)
     tally = record(program, Checkout(tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
-    assert (tally.recorded, tally.chance, tally.crashes) == (["same", "other"], ["chance"], ["crash"])
+    assert (tally.recorded, tally.chance, tally.lost) == (
+        ["same", "other"],
+        ["chance"],
+        ["crash: kube-scheduler crashes"],
+    )
     assert [(each.case, each.what, each.ours) for each in tally.found] == [("other", "refusal", "none")]
     path = tmp_path / "spread.jsonl.gz"
     assert release_of(path) == "1.34.1"

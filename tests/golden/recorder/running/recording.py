@@ -1,0 +1,103 @@
+"""Cases on a real control plane, what became of them, and where ours ends otherwise."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import kubespread
+from tests.golden.cases import Data, Recorded
+from tests.golden.recorder.building import Checkout
+from tests.golden.recorder.recording import Tally, written
+from tests.golden.recorder.running.cluster import Cluster, UnsettledError
+from tests.golden.recorder.running.families import Plan, plan
+from tests.golden.recorder.running.kubelet import Kubelet
+from tests.golden.recorder.running.plane import ControlPlane, RefusedError
+from tests.golden.recorder.running.steps import Step, do, named
+from tests.golden.running import differences, workloads
+
+DEALS = 32
+"""How often a case is played with equal pods and nodes dealt anew when the first deal ends otherwise than recorded."""
+
+
+def played(cluster: Cluster, family: str, plan: Plan) -> Iterator[Data]:
+    """The cases of a plan, as the control plane makes them. Raises UnsettledError."""
+    for group in plan.objects:
+        cluster.create(*group)
+    for step in plan.before:
+        do(cluster, step, plan.manifests)
+        cluster.settle()
+    cluster.kubelet.delay = plan.delay
+    for step in plan.under_way:
+        do(cluster, step, plan.manifests)
+    time.sleep(plan.pause)
+    for i, planned in enumerate(plan.scenarios):
+        steps = [named(cluster, step) for step in planned]
+        before, hung = cluster.picture(), sorted(cluster.kubelet.hung)
+        for step in steps:
+            do(cluster, step, plan.manifests)
+            cluster.settle()
+        name = f"{cluster.name}-{i}" if len(plan.scenarios) > 1 else cluster.name
+        manifests = {str(step["apply"]): plan.manifests[str(step["apply"])] for step in steps if "apply" in step}
+        yield {
+            "name": name,
+            "family": family,
+            "cluster": before,
+            "scenario": scenario(name, steps, hung),
+            "manifests": manifests,
+            "expect": expected(before, cluster.picture()),
+        }
+
+
+def scenario(name: str, steps: Sequence[Step], hung: Sequence[str]) -> Data:
+    """As `kubespread play` reads it; ``hung`` are Deployments whose new pods do not become ready."""
+    readiness = {"readiness": {"stuck": [f"deploy/{app}" for app in hung]}} if hung else {}
+    spec = {**readiness, "steps": list(steps)}
+    return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec}
+
+
+def expected(before: Data, after: Data) -> Data:
+    """Where the pods of each workload are after all, and how many wait; also of workloads that have none any more."""
+    then, now = (workloads(kubespread.Snapshot.from_objects(picture["items"])) for picture in (before, after))
+    ends = {**dict.fromkeys(then, (Counter[str](), 0)), **now}
+    return {
+        workload: {"zones": dict(sorted(zones.items())), "pending": pending}
+        for workload, (zones, pending) in sorted(ends.items())
+    }
+
+
+def record(programs: Path, of: Checkout, family: str, seed: int, count: int) -> Tally:
+    """Writes so many cases as `recording.record` does. Those that chance decides are among them.
+
+    Raises PlaneError for a control plane that does not work.
+    """
+    tally = Tally([], [], [], [])
+    with written(family, of, f"seed {seed}") as write, ControlPlane(programs) as plane, Kubelet(plane) as kubelet:
+        for number in range(count):
+            name = f"{family.rpartition('/')[2]}-{seed}-{number:04d}"
+            try:
+                for case in played(Cluster(plane, kubelet, name), family, plan(family, seed, number)):
+                    if kubelet.errors:
+                        raise UnsettledError(f"the kubelet failed: {kubelet.errors[0]!r}")
+                    write(case)
+                    compare(case, of.release, tally)
+            except (UnsettledError, RefusedError) as error:
+                tally.lost.append(f"{name}: {error}")
+            if len(tally.recorded) >= count:
+                break
+    return tally
+
+
+def compare(case: Data, release: str, tally: Tally) -> None:
+    """A case beside our first deal, and beside others where that ends otherwise."""
+    asked = Recorded(case, case["expect"])
+    tally.recorded.append(asked.name)
+    if not (found := list(differences(asked, release))):
+        return
+    same = sum(not list(differences(asked, release, deal)) for deal in range(1, DEALS))
+    if same:
+        tally.chance.append(f"{asked.name}: {same} of {DEALS} deals end as recorded")
+    else:
+        tally.found.extend(found)
