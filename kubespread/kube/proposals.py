@@ -1,4 +1,4 @@
-"""Proposed semantics that no modeled release has yet, selected by name.
+"""Proposed semantics that no release has yet, selected by name; the first two are merged for 1.38, which has them too.
 
 Source of each: the pull request or enhancement named beside it. They may change before a release has them.
 """

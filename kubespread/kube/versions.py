@@ -1,4 +1,4 @@
-"""Which release of Kubernetes to behave like, 1.18 to 1.37, which feature gates are set on it, and what is proposed.
+"""Which release of Kubernetes to behave like, 1.18 to 1.38, which feature gates are set on it, and what is proposed.
 
 Source of the rules: release notes and feature gate tables of the releases; gates have their defaults unless set.
 """
@@ -15,6 +15,8 @@ from kubespread.kube.releases.changes import Release
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
+UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"
+"""The release that is modeled ahead, and the last of its previews whose changes are: docs/releases/1.38.md."""
 SCORES_SINCE = 24
 
 
@@ -41,17 +43,22 @@ class KubeVersion:
                 f"kube-scheduler 1.{minor} does not spread pods: topologySpreadConstraints are on by default since "
                 f"1.{OLDEST}"
             )
-        if minor > NEWEST:
-            raise UsageError(f"kube-scheduler 1.{minor} is not modeled: versions 1.{OLDEST} to 1.{NEWEST} are")
+        if minor > UPCOMING:
+            raise UsageError(
+                f"kube-scheduler 1.{minor} is not modeled: versions 1.{OLDEST} to 1.{NEWEST} are, "
+                f"and what is merged of 1.{UPCOMING}"
+            )
         return cls(minor, int(match["patch"]) if match["patch"] else None)
 
     @classmethod
     def of_server(cls, text: str) -> KubeVersion:
-        """What a server says it is, or the modeled release nearest to it; the newest when it does not say."""
+        """What a server says it is, or the modeled one nearest to it that is released; the newest when it does not
+        say.
+        """
         minor = cls.minor_of(text)
         if minor is None:
             return cls()
-        return cls.parse(text) if OLDEST <= minor <= NEWEST else cls(min(max(minor, OLDEST), NEWEST))
+        return cls.parse(text) if OLDEST <= minor <= UPCOMING else cls(min(max(minor, OLDEST), NEWEST))
 
     @staticmethod
     def minor_of(text: str) -> int | None:
@@ -69,6 +76,11 @@ class KubeVersion:
     def release(self) -> Release:
         """Minor and patch, the latest one where it is not known."""
         return self.minor, _LATEST_PATCH if self.patch is None else self.patch
+
+    @property
+    def is_released(self) -> bool:
+        """Whether it is no preview."""
+        return self.minor <= NEWEST
 
     def since(self, minor: int, patch: int = 0) -> bool:
         """Whether this version is ``1.minor.patch`` or newer."""

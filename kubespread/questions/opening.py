@@ -47,4 +47,4 @@ def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Sn
     if snapshot.edits:
         return edited(snapshot, scheduler)
     # Without edits no release matters.
-    return snapshot, tuple(scheduler.proposals(snapshot.origin))
+    return snapshot, tuple(scheduler.unreleased(snapshot.origin))

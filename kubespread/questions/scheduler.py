@@ -13,7 +13,7 @@ from pathlib import Path
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.proposals import sentences_of
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_documents
@@ -37,14 +37,14 @@ class Scheduler:
     profile: str | None = None
     """The profile to use instead of the one a pod names in ``schedulerName``."""
     kube_version: str | None = None
-    """The release to behave like, 1.18 to 1.37; without it the cluster's own where it is known, else that of the newest
-    kubelet, else 1.37.
+    """The release to behave like, 1.18 to 1.37, or 1.38 as far as it is merged; without it the cluster's own where it
+    is known, else that of the newest kubelet, else 1.37.
     """
     feature_gates: str | None = None
     """Gates set on that release, ``Name=true,Other=false``."""
     proposed: str | None = None
-    """What no release does yet, by name: ``empty-selector,empty-budget-selector,fully-tainted-domains``. Reports name
-    what they go by.
+    """What the release does not do yet, by name: ``empty-selector,empty-budget-selector,fully-tainted-domains``.
+    Reports name what they go by.
     """
     admission: bool = True
     """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
@@ -93,11 +93,17 @@ class Scheduler:
                 f"kube-scheduler v{version} is assumed, from the newest kubelet ({origin.kubelet_version}); "
                 "--kube-version sets another"
             )
-        yield from self.proposals(origin)
+        yield from self.unreleased(origin)
 
-    def proposals(self, origin: Origin) -> Iterator[str]:
-        """A note on the proposed semantics in use."""
-        yield from sentences_of(self.release(origin.release).proposed)
+    def unreleased(self, origin: Origin) -> Iterator[str]:
+        """Notes on what no release does yet: a release that is modeled ahead, and proposed semantics in use."""
+        version = self.release(origin.release)
+        if not version.is_released:
+            yield (
+                f"Kubernetes 1.{version.minor} is not released: answers have what is merged up to {MERGED_UP_TO}, and "
+                f"else are those of 1.{NEWEST}"
+            )
+        yield from sentences_of(version.proposed)
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.wording import count_of, range_of, some_of
 
@@ -100,6 +101,11 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def marks(self) -> tuple[str, str] | None:
         """The labels and the namespace of the pods that a picture of the cluster marks; None: no pods in particular."""
         return None
+
+
+def release_phrase(kube_version: str) -> str:
+    """``v1.37``, and of one that is not released that it is not."""
+    return f"v{kube_version}{'' if KubeVersion.parse(kube_version).is_released else ' (not released)'}"
 
 
 class ClusterReport(QuestionReport, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.reports.parts import ClusterReference
+from kubespread.reports.parts import ClusterReference, release_phrase
 from kubespread.views.layout import DIM, Cell, Line, cell, width_of, wrapped
 from kubespread.views.phrases import cluster_phrase
 
@@ -13,7 +13,7 @@ _HANGING = 4
 
 def source_line(cluster: ClusterReference | None, kube_version: str, manner: str = "") -> Line:
     """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``."""
-    parts = (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", manner)
+    parts = (cluster_phrase(cluster), f"kube-scheduler {release_phrase(kube_version)}", manner)
     return [cell(" · ".join(part for part in parts if part), DIM)]
 
 
@@ -22,7 +22,9 @@ def titled(
 ) -> Iterator[Line]:
     """The question about a pod and what answers it, on one line, or on two if that is wider than ``width``."""
     source = " · ".join(
-        part for part in (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", f"profile {profile}") if part
+        part
+        for part in (cluster_phrase(cluster), f"kube-scheduler {release_phrase(kube_version)}", f"profile {profile}")
+        if part
     )
     whole = [*line, Cell(" · "), cell(source)]
     if width is None or sum(width_of(part.text) for part in whole) <= width:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from kubespread.questions.map.report import TopologyMap
+from kubespread.reports.parts import release_phrase
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
@@ -112,7 +113,9 @@ class View:
 
 def source(cluster_phrase: str, kube_version: str, *more: str) -> str:
     """Where an answer comes from, in one line."""
-    return " · ".join(part for part in (cluster_phrase, f"kube-scheduler v{kube_version}", *more) if part)
+    return " · ".join(
+        part for part in (cluster_phrase, f"kube-scheduler {release_phrase(kube_version)}", *more) if part
+    )
 
 
 class About(TypedDict):

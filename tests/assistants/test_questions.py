@@ -39,7 +39,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "manifest:4: spec.containers: Required value",
     ),
     "an edit that is none": ("survive", {"edits": ["fial zone=c"]}, "unknown edit 'fial', did you mean \"fail\"?"),
-    "a release that does not exist": ("explain", {"workload": "deploy/web", "kubeVersion": "1.99"}, "kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are"),
+    "a release that does not exist": ("explain", {"workload": "deploy/web", "kubeVersion": "1.99"}, "kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38"),
 }  # fmt: skip
 
 

@@ -184,12 +184,12 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "a release that does not exist": (
         [SKEW_1, "--to-kube-version", "1.99"],
         2,
-        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are\n",
+        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38\n",
     ),
     "a second release that does not exist": (
         [SKEW_1, "--kube-version", "1.36", "--kube-version", "1.99"],
         2,
-        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are\n",
+        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38\n",
     ),
     "a release alone": ([SKEW_1, "--kube-version", "1.36"], 2, NOTHING),
     "three releases": (

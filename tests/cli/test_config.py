@@ -129,7 +129,7 @@ REFUSED = {
     "a release without quotes": ("kubeVersion: 1.30\n", ":1: kubeVersion: expected a string in quotes, found a number"),
     "a release there is not": (
         "kubeVersion: '1.99'\n",
-        ":1: kubeVersion: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are",
+        ":1: kubeVersion: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38",
     ),
     "two clusters": (
         "snapshot: a\ncontext: b\n",

@@ -18,6 +18,7 @@ from kubespread.kube.api.core import (
     PodSpec,
     ResourceRequirements,
 )
+from kubespread.kube.versions import LATEST
 from tests.builders import node, pod
 
 Data = dict[str, Any]
@@ -243,7 +244,7 @@ def test_what_limit_ranges_allow(case: str) -> None:
         spec=PodSpec(containers=[Container(name="c", resources=msgspec.convert(resources, ResourceRequirements))]),
     )
     bounds = msgspec.convert({"type": "Container", **item}, LimitRangeItem)
-    assert refusal(made, LimitRange(spec=LimitRangeSpec(limits=[bounds]))) == message
+    assert refusal(made, LimitRange(spec=LimitRangeSpec(limits=[bounds])), LATEST) == message
 
 
 def test_one_message_that_comes_twice_is_said_once() -> None:

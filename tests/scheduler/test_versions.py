@@ -96,7 +96,7 @@ def test_dynamic_resources_score_since_1_35() -> None:
     ("version", "message"),
     [
         ("1.17", "kube-scheduler 1.17 does not spread pods: topologySpreadConstraints are on by default since 1.18"),
-        ("1.38", "kube-scheduler 1.38 is not modeled: versions 1.18 to 1.37 are"),
+        ("1.39", "kube-scheduler 1.39 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38"),
         ("latest", "invalid Kubernetes version 'latest': expected 1.X or 1.X.Y"),
     ],
 )

@@ -30,8 +30,8 @@ class SchedulerOptions:
         valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, else its newest kubelet's, "
-            "else 1.37).",
+            help="Kubernetes release to emulate, 1.18 to 1.37, or 1.38, which is not released yet (default: the "
+            "cluster's own, else its newest kubelet's, else 1.37).",
         ),
     ] = None
     feature_gates: Annotated[
@@ -43,7 +43,7 @@ class SchedulerOptions:
         valued(
             "--proposed",
             metavar="NAME,...",
-            help="Proposed behavior, in no release yet: empty-selector, empty-budget-selector, fully-tainted-domains.",
+            help="Proposed behavior: empty-selector, empty-budget-selector (1.38 has both), fully-tainted-domains.",
         ),
     ] = None
     pod_node_selector: Annotated[

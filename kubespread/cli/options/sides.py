@@ -56,8 +56,8 @@ class CompareSchedulerOptions(SchedulerOptions):
         valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37; given twice: BEFORE and AFTER (default: the cluster's "
-            "own, else its newest kubelet's, else 1.37).",
+            help="Kubernetes release to emulate, 1.18 to 1.37, or 1.38, which is not released yet; given twice: BEFORE "
+            "and AFTER (default: the cluster's own, else its newest kubelet's, else 1.37).",
         ),
     ] = None
 

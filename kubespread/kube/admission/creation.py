@@ -60,7 +60,7 @@ def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: Admi
             merge_label_keys(pod)
         faults = pod_faults(pod, version)
         if passes_plugins and not faults:
-            validate(pod, objects, plugins)
+            validate(pod, version, objects, plugins)
     except ForbiddenError as error:
         return Admitted(pod, forbidden=f'pods "{pod.metadata.name}" is forbidden: {error}')
     return Admitted(pod, changes, dropped, faults, lacking)

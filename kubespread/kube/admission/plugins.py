@@ -22,6 +22,7 @@ from kubespread.kube.api.core import LimitRange, Namespace, Pod, ResourceQuota, 
 from kubespread.kube.api.meta import ApiObject, ResourceList
 from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.pod_requests import amounts
+from kubespread.kube.versions import KubeVersion
 
 _PREEMPTING = "PreemptLowerPriority"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -61,10 +62,10 @@ def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list
     return changes
 
 
-def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+def validate(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
     """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
-        if broken := refusal(pod, limit_range):
+        if broken := refusal(pod, limit_range, version):
             raise ForbiddenError(broken)
     name = pod.spec.runtime_class_name
     runtime_class = _runtime_class_named(name, objects) if name else None

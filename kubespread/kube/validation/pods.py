@@ -113,7 +113,7 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
     yield from volume_faults(spec.volumes, pod_name, f"{path}.volumes", is_pod=is_pod)
     yield from _claim_faults(spec.resource_claims, pod_name, f"{path}.resourceClaims")
     yield from _containers_faults(spec, path, version)
-    yield from pod_level_faults(pod, f"{path}.resources")
+    yield from pod_level_faults(pod, f"{path}.resources", version)
     yield from _host_network_faults(spec, path)
     if spec.restart_policy not in _RESTART_POLICIES:
         yield unsupported(f"{path}.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
@@ -135,7 +135,7 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
-    yield from _scalar_faults(spec, path)
+    yield from _scalar_faults(spec, path, version)
 
 
 def _host_user_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -152,7 +152,7 @@ def _host_user_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterato
         yield forbidden(f"{path}.HostIPC", detail)
 
 
-def _scalar_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+def _scalar_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     if spec.priority_class_name:
         yield from invalid_each(
             f"{path}.priorityClassName", spec.priority_class_name, subdomain_faults(spec.priority_class_name)
@@ -163,7 +163,7 @@ def _scalar_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
         )
     if spec.preemption_policy is not None and spec.preemption_policy not in _PREEMPTION_POLICIES:
         yield unsupported(f"{path}.preemptionPolicy", spec.preemption_policy, _PREEMPTION_POLICIES)
-    yield from overhead_faults(spec.overhead, f"{path}.overhead")
+    yield from overhead_faults(spec.overhead, f"{path}.overhead", version)
     if spec.os is not None:
         if not spec.os.name:
             yield required(f"{path}.os.name")
@@ -258,7 +258,7 @@ def _container_faults(container: Container, path: str, names: set[str], version:
     if not container.image:
         yield required(f"{path}.image")
     yield from _port_faults(container.ports, path)
-    yield from resource_faults(container.resources, f"{path}.resources")
+    yield from resource_faults(container.resources, f"{path}.resources", version)
     if container.restart_policy is not None and container.restart_policy not in _CONTAINER_RESTART_POLICIES:
         yield unsupported(f"{path}.restartPolicy", container.restart_policy, _CONTAINER_RESTART_POLICIES)
     yield from _restart_rule_faults(container, path, version)

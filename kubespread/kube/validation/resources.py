@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
-from kubespread.kube.quantity import Quantity, QuantityError, parse
+from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
 from kubespread.kube.resource_names import (
     allows_overcommit,
     is_extended,
@@ -25,6 +25,7 @@ from kubespread.kube.resource_names import (
     is_standard_for_containers,
 )
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
+from kubespread.kube.versions import LATEST, KubeVersion
 
 NameFaults = Callable[[str, str], Iterable[FieldFault]]
 """What is wrong with a resource's name, standing at a path."""
@@ -33,35 +34,37 @@ _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
 
 
-def resource_faults(resources: ResourceRequirements, path: str) -> Iterator[FieldFault]:
+def resource_faults(resources: ResourceRequirements, path: str, version: KubeVersion = LATEST) -> Iterator[FieldFault]:
     """A container's resources; limits before requests, names in order since the API server's own order is random."""
-    return _requirement_faults(resources, path, _container_name_faults)
+    return _requirement_faults(resources, path, version, _container_name_faults)
 
 
-def overhead_faults(overhead: ResourceList, path: str) -> Iterator[FieldFault]:
+def overhead_faults(overhead: ResourceList, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """A pod's overhead, which the API server checks as if it were a container's limits, the path included."""
-    return resource_faults(ResourceRequirements(limits=overhead), path)
+    return resource_faults(ResourceRequirements(limits=overhead), path, version)
 
 
-def pod_level_faults(pod: Pod, path: str) -> Iterator[FieldFault]:
+def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """spec.resources against itself and against what the containers ask together."""
     resources = pod.spec.resources
     if resources is None:
         return
     if resources.claims:
         yield forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
-    yield from _requirement_faults(resources, path, _pod_level_name_faults)
+    yield from _requirement_faults(resources, path, version, _pod_level_name_faults)
     yield from _against_containers(pod, amounts(resources.requests), amounts(resources.limits), path)
 
 
-def _requirement_faults(resources: ResourceRequirements, path: str, name_faults: NameFaults) -> Iterator[FieldFault]:
+def _requirement_faults(
+    resources: ResourceRequirements, path: str, version: KubeVersion, name_faults: NameFaults
+) -> Iterator[FieldFault]:
     limits, requests = amounts(resources.limits), amounts(resources.requests)
     for name, limit in sorted(limits.items()):
         yield from name_faults(name, f"{path}.limits[{name}]")
-        yield from _amount_faults(name, limit, f"{path}.limits[{name}]")
+        yield from _amount_faults(name, limit, f"{path}.limits[{name}]", version)
     for name, request in sorted(requests.items()):
         yield from name_faults(name, f"{path}.requests[{name}]")
-        yield from _amount_faults(name, request, f"{path}.requests[{name}]")
+        yield from _amount_faults(name, request, f"{path}.requests[{name}]", version)
         if name in limits:
             yield from _limit_faults(name, request, limits[name], path)
         elif not allows_overcommit(name):
@@ -110,10 +113,11 @@ def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
         yield unsupported(path, name, _POD_LEVEL_RESOURCES)
 
 
-def _amount_faults(name: str, amount: Quantity, path: str) -> Iterator[FieldFault]:
+def _amount_faults(name: str, amount: Quantity, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     if amount.nano < 0:
         yield invalid(path, str(amount), "must be greater than or equal to 0")
-    if is_integer(name) and amount.milli_value % 1000:
+    # Up to 1.37 whole amounts whose thousandths are beyond an int64 pass for fractions.
+    if is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
         yield invalid(path, str(amount), "must be an integer")
     if is_hugepages(name) and not _is_multiple(amount, name):
         yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")

@@ -19,6 +19,7 @@ from kubespread.questions.compare.report import (
 )
 from kubespread.questions.compare.workloads.report import ClusterSideReport, CompareWorkloadsReport
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
+from kubespread.reports.parts import release_phrase
 from kubespread.reports.reason_words import short_names
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
@@ -452,7 +453,7 @@ def sources(report: CompareReport | CompareWorkloadsReport) -> str:
     """The clusters and the releases in one line."""
     before, after = report.before, report.after
     where = ARROW.join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
-    releases = ARROW.join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
+    releases = ARROW.join(dict.fromkeys([release_phrase(before.kube_version), release_phrase(after.kube_version)]))
     return " · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part)
 
 
@@ -485,6 +486,6 @@ def _provenance(side: _AnySide) -> tuple[_Named, _Named, _Named]:
     cluster, snapshot = cluster_words(side.cluster), side.cluster and side.cluster.snapshot
     return (
         cluster if any(cluster) or not snapshot else ("snapshot", snapshot),
-        ("kube-scheduler", f"v{side.kube_version}"),
+        ("kube-scheduler", release_phrase(side.kube_version)),
         ("profile", side.scheduler_name) if side.scheduler_name is not None else ("", ""),
     )

@@ -18,7 +18,7 @@ from kubespread.reports.happened import (
     PlacedPod,
     eviction_order,
 )
-from kubespread.reports.parts import SkewChange
+from kubespread.reports.parts import SkewChange, release_phrase
 from kubespread.reports.rollout import (
     DomainRevisions,
     KeyRevisions,
@@ -354,7 +354,11 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
 
 def _title(report: PlayReport) -> Line:
     name = report.scenario or "Scenario"
-    about = [count_of(report.nodes, "node"), cluster_phrase(report.cluster), f"kube-scheduler v{report.kube_version}"]
+    about = [
+        count_of(report.nodes, "node"),
+        cluster_phrase(report.cluster),
+        f"kube-scheduler {release_phrase(report.kube_version)}",
+    ]
     text = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
     return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {text}", DIM)]
 

@@ -71,7 +71,9 @@ class DefaultPreemption(PostFilterPlugin):
 
     args: DefaultPreemptionArgs = DefaultPreemptionArgs()
     honors_empty_selectors: bool = False
-    """Proposed: a budget with the selector ``{}`` protects all pods of its namespace."""
+    """Since 1.38 a budget with the selector ``{}`` protects all pods of its namespace, and any budget the pods without
+    labels that its selector matches.
+    """
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         return SKIP
@@ -298,9 +300,9 @@ def _first_start(candidate: PreemptionCandidate) -> str:
 
 
 def _make(setting: Setting) -> DefaultPreemption:
-    return DefaultPreemption(
-        read_as(DefaultPreemptionArgs, setting.args), setting.version.proposes(EMPTY_BUDGET_SELECTOR)
-    )
+    version = setting.version
+    honors_empty_selectors = version.since(38) or version.proposes(EMPTY_BUDGET_SELECTOR)
+    return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), honors_empty_selectors)
 
 
 SPECIFICATION = Specification(

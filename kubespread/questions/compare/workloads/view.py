@@ -16,6 +16,7 @@ from kubespread.questions.compare.workloads.report import (
     WorkloadDifference,
     WorkloadSide,
 )
+from kubespread.reports.parts import release_phrase
 from kubespread.views.flow import HANGING, INDENT, flowed
 from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Line, cell, wrapped
 from kubespread.views.look import Look
@@ -100,7 +101,7 @@ _ROW: Sequence[Column[WorkloadDifference]] = (
 _Side = tuple[str, ClusterSideReport]
 _SIDE: Sequence[Column[_Side]] = (
     Column(header="SIDE", value=lambda row: row[0]),
-    Column(header="RELEASE", value=lambda row: f"v{row[1].kube_version}"),
+    Column(header="RELEASE", value=lambda row: release_phrase(row[1].kube_version)),
     count("NODES", lambda row: row[1].nodes),
     count("WORKLOADS", lambda row: row[1].workloads),
 )

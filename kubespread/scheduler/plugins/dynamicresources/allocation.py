@@ -29,6 +29,7 @@ from kubespread.scheduler.plugins.dynamicresources.requests import (
     MAX_DEVICES,
     AllocationError,
     ClaimToAllocate,
+    NodeAllocationError,
     RequestToAllocate,
 )
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
@@ -217,7 +218,8 @@ class _Search:
         for pool in self._pools:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
-                raise AllocationError(f"{owner}: asks for all devices, but resource pool {pool} is currently {state}")
+                text = f"{owner}: asks for all devices, but resource pool {pool} is currently {state}"
+                raise (AllocationError if self._rules.bad_pools_end_the_search else NodeAllocationError)(text)
             for candidate in pool.candidates:
                 # Since 1.37 a device that is full counts among all, so that not all are to be had.
                 capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)

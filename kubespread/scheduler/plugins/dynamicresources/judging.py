@@ -27,7 +27,12 @@ from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, 
 from kubespread.scheduler.plugins.dynamicresources.claims import IN_MEMORY_NAME, Binding, PodClaims, claim_for
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Inventory, Pools
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, ClaimToAllocate, claim_to_allocate
+from kubespread.scheduler.plugins.dynamicresources.requests import (
+    AllocationError,
+    ClaimToAllocate,
+    NodeAllocationError,
+    claim_to_allocate,
+)
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
@@ -171,6 +176,8 @@ class Judge:
         claims = self.to_allocate(names)
         try:
             allocated = allocate(pools, claims, ledger, self.rules)
+        except NodeAllocationError as error:
+            return Outcome(Status(Code.UNRESOLVABLE, (str(error),)))
         except AllocationError as error:
             return Outcome(Status(Code.ERROR, (f"{_FAILED}{error}",)))
         except SearchTooLongError:

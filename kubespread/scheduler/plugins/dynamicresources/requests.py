@@ -32,6 +32,10 @@ class AllocationError(Exception):
     """Allocation cannot go on, on this node or any other; the text is kube-scheduler's."""
 
 
+class NodeAllocationError(AllocationError):
+    """The same on this node alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestToAllocate:
     """A request, or one of its alternatives."""

@@ -22,6 +22,8 @@ class Rules:
     """DRADeviceTaintRules."""
     bare_taint_rules_count: bool = False
     """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
+    bad_pools_end_the_search: bool = True
+    """Up to 1.37 a request for all devices fails on every node for the incomplete or invalid pool of one."""
     distinct_forgets: bool = False
     """Up to 1.36 distinctAttribute compares with the last device of each request, not with all."""
     alternatives_count: bool = True
@@ -56,6 +58,7 @@ class Rules:
             taints_count=has("DRADeviceTaints"),
             taint_rules_count=has("DRADeviceTaintRules"),
             bare_taint_rules_count=not version.since(37, 1),
+            bad_pools_end_the_search=not version.since(38),
             distinct_forgets=not version.since(37),
             alternatives_count=has("DRAPrioritizedList"),
             admin_access_counts=has("DRAAdminAccess"),

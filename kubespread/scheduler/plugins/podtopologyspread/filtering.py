@@ -39,7 +39,7 @@ class SpreadRules:
     """How a release counts and judges."""
 
     empty_selector_counts: bool = False
-    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none; proposed: all again."""
+    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none, and since 1.38 all again."""
     counts_tainted_domains: bool = False
     """Proposed: domains that only nodeTaintsPolicy leaves out count towards minDomains."""
     counts_ineligible_nodes: bool = False

@@ -157,7 +157,7 @@ class SpreadState(Counted):
 def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     version = setting.version
     rules = SpreadRules(
-        empty_selector_counts=not version.since(27) or version.proposes(EMPTY_SELECTOR),
+        empty_selector_counts=not version.since(27) or version.since(38) or version.proposes(EMPTY_SELECTOR),
         counts_tainted_domains=version.proposes(FULLY_TAINTED_DOMAINS),
         counts_ineligible_nodes=version.since(19) and not version.since(24),
         passes_without_domains=not version.since(20),
