@@ -97,18 +97,19 @@ def _drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str
         if family in running.FAMILIES:
             yield family, _running(family, seed, count)
         elif family in FAMILIES:
-            yield family, _scheduling(family, f"seed {seed}", cases(family, seed, count))
+            yield family, _answered(family, f"seed {seed}", cases(family, seed, count))
         else:
             raise CheckoutError(f"no such family: {family}; there are {', '.join([*FAMILIES, *running.FAMILIES])}")
 
 
 def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
     for path in files:
-        name = f"{path.resolve().parent.name}-{path.name.removesuffix('.jsonl.gz')}"
-        yield name, _scheduling(name, f"those of {path}", (found.case for found in recorded(path)))
+        # The name begins as the file's does, which tells what compares it.
+        name = f"{path.name.removesuffix('.jsonl.gz')}-{path.resolve().parent.name}"
+        yield name, _answered(name, f"those of {path}", (found.case for found in recorded(path)))
 
 
-def _scheduling(name: str, source: str, asked: Iterable[Data]) -> Series:
+def _answered(name: str, source: str, asked: Iterable[Data]) -> Series:
     return Series(source, [RECORDER], lambda programs, of: record(programs / RECORDER, of, name, source, asked))
 
 

@@ -90,9 +90,10 @@ def _shrink(case: Data, holds: Callable[[], bool]) -> None:
         if not holds():
             case["replicas"] += 1
             break
-    for field in ("pods", "nodes", "objects", "pods", "queue"):
-        _halve(case.get(field) or [], holds)
-    for thing in [case["pod"], *case["nodes"], *case["pods"], *case.get("objects", ())]:
+    lists = [things for things in case.values() if isinstance(things, list)]
+    for things in (*lists, *lists):
+        _halve(things, holds)
+    for thing in (case.get("pod", {}), *lists):
         _without(thing, holds)
 
 

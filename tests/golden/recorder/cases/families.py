@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
 from tests.golden.recorder.cases import configurations as configs
-from tests.golden.recorder.cases import faults, volumes
+from tests.golden.recorder.cases import controllers, faults, volumes
 from tests.golden.recorder.cases.cluster import (
     KEYS,
     LONG_AGO,
@@ -863,6 +863,9 @@ FAMILIES: Mapping[str, Callable[[Draw], Data]] = {
     "queues": queues,
     "gangs": gangs,
     "gangs-mixed": mixed_gangs,
+    "daemonset": controllers.daemon_set,
+    "drain": controllers.drain,
+    "scaledown": controllers.scale_down,
 }
 
 
@@ -871,8 +874,8 @@ def cases(family: str, seed: int, count: int) -> Iterator[Data]:
     for i in range(count):
         name = f"{family}-{seed}-{i:04d}"
         found = FAMILIES[family](Draw(name))
-        for kind in ("pods", "objects"):
-            # Two parts of a case may have made one of the same name.
-            once = {(each["kind"], namespace_of(each), name_of(each)): each for each in reversed(found[kind])}
-            found[kind] = list(reversed(once.values()))
+        # Two parts of a case may have made an object of one name.
+        for objects in (found[field] for field in ("pods", "objects") if "pod" in found):
+            once = {(each["kind"], namespace_of(each), name_of(each)): each for each in reversed(objects)}
+            objects[:] = reversed(once.values())
         yield {"name": name, **found}

@@ -138,15 +138,27 @@ func read(in *bufio.Reader, answers chan<- chan []byte) {
 func answered(line []byte) (out []byte) {
 	c := &Case{}
 	answer := &Answer{}
+	var other map[string]any
 	defer func() {
 		if caught := recover(); caught != nil {
 			answer = &Answer{Harness: fmt.Sprintf("panic: %v", caught)}
 		}
 		answer.Name = c.Name
 		out, _ = json.Marshal(answer)
+		if other != nil {
+			other["name"] = c.Name
+			out, _ = json.Marshal(other)
+		}
 	}()
-	if err := json.Unmarshal(line, c); err != nil {
+	err := json.Unmarshal(line, c)
+	if err == nil {
+		other, err = controlled(line)
+	}
+	if err != nil {
 		answer.Harness = err.Error()
+		return
+	}
+	if other != nil {
 		return
 	}
 	switch {
