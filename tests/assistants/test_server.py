@@ -87,8 +87,9 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     """The client itself holds each answer to what the tool is listed with."""
     wrong: Calls = [("explain", {"workload": "deploy/wep"}), ("explain", {"manifest": "kind: Pod"}), ("nothing", {})]
     play: Calls = [("play", {"steps": ["scale deploy/web=12", "fail zone=c"]})]
+    of_all: Calls = [("compare", {"kubeVersion": "1.30", "toKubeVersion": "1.36", "namespace": "default"})]
     listed, answers = conversation(
-        ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *wrong]
+        ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *of_all, *wrong]
     )
     for listed_tool, tool in zip(listed.tools, tools().values(), strict=True):
         described = listed_tool.output_schema
@@ -107,7 +108,11 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
         assert not answer.is_error, (command, answer)
         printed = json.loads(run(*command, "-S", SHOP, "-o", "json", "-q").out)
         assert json.loads(text_of(answer)) == answer.structured_content == printed, command
-    played, absent, refused, unknown = answers[len(ASKED) :]
+    played, compared, absent, refused, unknown = answers[len(ASKED) :]
+    workloads = run(
+        "compare", "--all", "--kube-version", "1.30", "--kube-version", "1.36", "-S", SHOP, "-o", "json", "-q"
+    )
+    assert json.loads(text_of(compared)) == json.loads(workloads.out)
     assert [step["text"] for step in json.loads(text_of(played))["steps"]] == play[0][1]["steps"]
     assert isinstance(absent, types.CallToolResult)
     assert isinstance(refused, types.CallToolResult)

@@ -11,6 +11,8 @@ import kubespread
 from kubespread import ClusterSide, Scheduler, Side, Snapshot
 from kubespread.kube.versions import LATEST, KubeVersion
 from tests.builders import (
+    DRIVER,
+    device,
     device_class,
     device_request,
     hard,
@@ -169,6 +171,49 @@ def test_a_pool_that_is_being_written_keeps_a_request_for_all_devices_off_its_no
     before, since = (ask(objects, using(claims=("c",)), kube_version=each) for each in (BEFORE, AFTER))
     assert (before.message, before.feasible) == (f'running "DynamicResources" filter plugin: {why}', ())
     assert (since.message, since.feasible, reasons(since)) == (None, ("n2",), {"n1": why})
+
+
+def shareable(name: str, capacity: str = "memory", *, is_shared: bool = True) -> Data:
+    return {**device(name), "allowMultipleAllocations": is_shared, "capacity": {capacity: {"value": "10Gi"}}}
+
+
+def of_memory(capacity: str) -> Data:
+    return resource_claim("c", device_request(capacity={"requests": {capacity: "6Gi"}}))
+
+
+HELD = {
+    **resource_claim("held"),
+    "status": {"allocation": {"devices": {"results": [
+        {"request": "r", "driver": DRIVER, "pool": "n1", "device": "a", "shareID": "1"}
+    ]}}},
+}  # fmt: skip
+# The claim and what else there is, and whether the node fits before and since.
+DEVICES: dict[str, tuple[Data, list[Data], bool, bool]] = {
+    "a capacity named with its driver, published without": (
+        of_memory(f"{DRIVER}/memory"), [resource_slice("n1", [shareable("a")], "n1")], False, True,
+    ),
+    "one named without, published with it": (
+        of_memory("memory"), [resource_slice("n1", [shareable("a", f"{DRIVER}/memory")], "n1")], False, True,
+    ),
+    "one named as it is published": (of_memory("memory"), [resource_slice("n1", [shareable("a")], "n1")], True, True),
+    "one of another driver": (
+        of_memory("other.example.com/memory"), [resource_slice("n1", [shareable("a")], "n1")], False, False,
+    ),
+    "a device that is shared, and may not be any longer": (
+        resource_claim("c", device_request()), [HELD, resource_slice("n1", [{**shareable("a", is_shared=False), "capacity": {}}], "n1")], True, False,
+    ),
+    "a device that is shared, and may be": (
+        resource_claim("c", device_request()), [HELD, resource_slice("n1", [{**shareable("a"), "capacity": {}}], "n1")], True, True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DEVICES)
+def test_devices_that_are_shared(case: str) -> None:
+    claim, others, before, since = DEVICES[case]
+    objects = [TWO[0], device_class("gpu"), claim, *others]
+    asked = [ask(objects, using(claims=("c",)), kube_version=each) for each in (BEFORE, AFTER)]
+    assert [report.schedulable for report in asked] == [before, since]
 
 
 GATES: dict[str, tuple[str, str | None, str]] = {

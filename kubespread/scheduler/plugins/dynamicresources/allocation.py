@@ -363,21 +363,25 @@ class _Search:
 
     def _is_suitable(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> bool:
         return (
-            self._is_free(claim, request, candidate.device.id)
+            self._is_free(claim, request, candidate.device)
             and self._selects(request, candidate)
             and self._has_room(request, candidate.device)
         )
 
-    def _is_free(self, claim: int, request: RequestToAllocate, device: DeviceID) -> bool:
+    def _is_free(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> bool:
         """With admin access only a second time in the same claim is barred."""
-        taking = self._taking.get(device, ())
-        return claim not in taking if request.admin_access else device not in self._ledger.in_use and not taking
+        taking = self._taking.get(device.id, ())
+        if request.admin_access:
+            return claim not in taking
+        if self._rules.shares_bar_alone and device.id in self._ledger.shares and not device.is_shared(self._rules):
+            return False
+        return device.id not in self._ledger.in_use and not taking
 
     def _take(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> Callable[[], None] | None:
         """Take a device if it can be had; what gives it back, None where it cannot."""
         device, pool = candidate
         undo: list[Callable[[], None]] = []
-        if self._is_free(claim, request, device.id) and self._reserve(claim, request, candidate, undo):
+        if self._is_free(claim, request, device) and self._reserve(claim, request, candidate, undo):
             consumed = self._consumption(request, device) if device.is_shared(self._rules) else None
             if consumed is None:
                 self._taking.setdefault(device.id, []).append(claim)

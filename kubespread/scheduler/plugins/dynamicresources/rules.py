@@ -24,6 +24,10 @@ class Rules:
     """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
     bad_pools_end_the_search: bool = True
     """Up to 1.37 a request for all devices fails on every node for the incomplete or invalid pool of one."""
+    shares_bar_alone: bool = False
+    """Since 1.38 nobody gets a device alone that claims share still, though its slice no longer lets it be shared."""
+    capacity_names_are_one: bool = False
+    """Since 1.38 a request may name a capacity with its driver's name and without, however it is published."""
     distinct_forgets: bool = False
     """Up to 1.36 distinctAttribute compares with the last device of each request, not with all."""
     alternatives_count: bool = True
@@ -59,6 +63,8 @@ class Rules:
             taint_rules_count=has("DRADeviceTaintRules"),
             bare_taint_rules_count=not version.since(37, 1),
             bad_pools_end_the_search=not version.since(38),
+            shares_bar_alone=version.since(38),
+            capacity_names_are_one=version.since(38),
             distinct_forgets=not version.since(37),
             alternatives_count=has("DRAPrioritizedList"),
             admin_access_counts=has("DRAAdminAccess"),

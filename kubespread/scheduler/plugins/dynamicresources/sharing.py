@@ -87,6 +87,8 @@ def consumption(
 ) -> Consumption | None:
     """What an allocation consumes; None where the device lacks a requested capacity, or allows no such request."""
     capacity = device.device.capacity
+    if rules.capacity_names_are_one:
+        requested = {_as_published(name, device): amount for name, amount in requested.items()}
     if not capacity.keys() >= requested.keys():
         return None
     consumed = {}
@@ -101,6 +103,15 @@ def consumption(
             return None
         consumed[name] = amount
     return consumed
+
+
+def _as_published(name: str, device: OfferedDevice) -> str:
+    """The name of a capacity with its driver's where the device publishes it so, else without."""
+    driver, _, own = name.rpartition("/")
+    whole = f"{device.id.driver}/{own}"
+    if driver not in ("", device.id.driver):
+        return name
+    return whole if whole in device.device.capacity else own
 
 
 def _rounded(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
