@@ -85,8 +85,8 @@ def _record(asked: argparse.Namespace) -> int:
             print(f"  {next(str(found) for found in tally.found if found.case == case)[:500]}")
             if name not in running.FAMILIES:
                 print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
-        for lost in tally.lost[:SHOWN]:
-            print(f"  {lost}")
+        for line in (*tally.lost, *tally.chance)[:SHOWN]:
+            print(f"  {line}")
     hours = (time.monotonic() - begin) / 3600
     print(f"{total} cases, {differing} differ; {total / hours:.0f} cases an hour")
     return 1 if differing else 0

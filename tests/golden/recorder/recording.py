@@ -106,7 +106,7 @@ def record(program: Path, of: Checkout, name: str, source: str, asked: Iterable[
                 continue
             found = list(differences(f"{name}.jsonl.gz", Recorded(case, answer), of.release))
             if canonical(answer) != canonical(again) or (found and _is_chance(program, case, answer)):
-                tally.chance.append(case["name"])
+                tally.chance.append(f"{case['name']}: kube-scheduler answers in several ways")
                 continue
             tally.recorded.append(case["name"])
             tally.found.extend(found)

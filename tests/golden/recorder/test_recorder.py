@@ -176,7 +176,7 @@ def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
     tally = record(program, Checkout(tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
     assert (tally.recorded, tally.chance, tally.lost) == (
         ["same", "other"],
-        ["chance"],
+        ["chance: kube-scheduler answers in several ways"],
         ["crash: kube-scheduler crashes"],
     )
     assert [(each.case, each.what, each.ours) for each in tally.found] == [("other", "refusal", "none")]

@@ -215,20 +215,27 @@ def recorded_scale(zones: dict[str, int], pending: int = 0) -> Data:
 
 
 @pytest.mark.parametrize(
-    ("zones", "pending", "found", "chance"),
+    ("zones", "pending", "again", "found", "chance"),
     [
-        ({"a": 1, "b": 1}, 0, 0, 0),
-        ({"a": 1, "c": 1}, 0, 0, 1),
-        ({"a": 2}, 0, 1, 0),
-        ({"a": 1}, 1, 1, 0),
+        ({"a": 1, "b": 1}, 0, {}, 0, 0),
+        ({"a": 1, "c": 1}, 0, {}, 0, 1),
+        ({"a": 2}, 0, {}, 1, 0),
+        ({"a": 1}, 1, {}, 1, 0),
+        ({"a": 1}, 1, {"a": 1, "c": 1}, 0, 1),
     ],
-    ids=["as our first deal", "as another deal", "in a zone that no deal ends in", "with a pod that waits"],
+    ids=[
+        "as our first deal",
+        "as another deal",
+        "in a zone that no deal ends in",
+        "with a pod that waits",
+        "with a pod that waits, but not when all is done again",
+    ],
 )
 def test_a_case_differs_when_no_deal_of_equals_ends_as_recorded(
-    zones: dict[str, int], pending: int, found: int, chance: int
+    zones: dict[str, int], pending: int, again: dict[str, int], found: int, chance: int
 ) -> None:
     tally = Tally([], [], [], [])
-    compare(recorded_scale(zones, pending), "1.36.2", tally)
+    compare(recorded_scale(zones, pending), "1.36.2", lambda: [recorded_scale(again)], tally)
     assert (len(tally.found), len(tally.chance)) == (found, chance)
 
 
