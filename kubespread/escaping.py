@@ -37,7 +37,7 @@ def _shown(char: str) -> str:
 
 def json_escaped(text: str) -> str:
     """A JSON text, in which every line break is layout, with its strings escaped as JSON does it."""
-    if text.isascii() and "\x7f" not in text:
+    if (text.isascii() and "\x7f" not in text) or text.replace("\n", "").isprintable():
         return text
     return "\n".join(line if line.isprintable() else "".join(map(_json_character, line)) for line in text.split("\n"))
 

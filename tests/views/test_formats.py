@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import kubespread
+from kubespread.views.documents import document
 from kubespread.views.formats import FORMATS, Format, chosen_format, output_help
 from kubespread.views.look import Look
 from tests.builders import hard, hosts, pod
@@ -109,3 +112,10 @@ def test_several_reports_are_a_list_in_one_document() -> None:
     reports = kubespread.simulate(CLUSTER, [WEB, pod("alone")], 1)
     text = writers("simulate")["yaml"].load()(reports, Look())
     assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_json_is_laid_out_as_python_does_it(kind: str) -> None:
+    answer = ANSWERS[kind]
+    expected = json.dumps(document(answer), indent=2, ensure_ascii=False)  # type: ignore[arg-type]  # a report, or several
+    assert writers(kind)["json"].load()(answer, Look()) == f"{expected}\n"
