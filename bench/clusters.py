@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 Data = dict[str, Any]
@@ -13,11 +14,14 @@ APPLICATIONS = 40
 
 def cluster(nodes: int, zones: int = 3, pods_per_node: int = PODS_PER_NODE) -> list[Data]:
     """Plain objects with what scheduling reads; the same ones every time."""
+    return [*objects(nodes, zones, pods_per_node)]
+
+
+def objects(nodes: int, zones: int = 3, pods_per_node: int = PODS_PER_NODE) -> Iterator[Data]:
+    """The same one by one: a million are more than fit in memory."""
     rng = random.Random(7)
-    return [
-        *(_node(number, zones) for number in range(nodes)),
-        *(_pod(number, copy, rng) for number in range(nodes) for copy in range(pods_per_node)),
-    ]
+    yield from (_node(number, zones) for number in range(nodes))
+    yield from (_pod(number, copy, rng) for number in range(nodes) for copy in range(pods_per_node))
 
 
 def deployment(name: str = "web", app: str = "app-1", *, replicas: int = 1000, cpu: str = "500m", **spec: Any) -> Data:

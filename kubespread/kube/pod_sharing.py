@@ -30,10 +30,11 @@ _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
 _MAX_REMEMBERED = 4096
 _READ_TEXTS = tuple(name.encode() for name in READ_OF_PODS)
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
-_COLLECTIONS = (
+SPEC_COLLECTIONS = (
     "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
     "topology_spread_constraints", "scheduling_gates", "resource_claims",
 )  # fmt: skip
+META_COLLECTIONS = ("labels", "annotations", "owner_references")
 
 
 class _Metadata(KubeObject):
@@ -80,6 +81,7 @@ class PodSharing:
         self._specs: dict[bytes, PodSpec] = {}
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
+        self._no_annotations: dict[str, str] = self._part("annotations", {})
 
     def from_json(self, text: bytes) -> Pod:
         """The pod of a JSON object, defaulted.
@@ -97,7 +99,7 @@ class PodSharing:
             creation_timestamp=meta.creation_timestamp,
             deletion_timestamp=meta.deletion_timestamp,
             deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
-            annotations=_annotations(bytes(meta.annotations)),
+            annotations=self._annotations(bytes(meta.annotations)),
             labels=self._from_text("labels", _LABELS, meta.labels),
             owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
         )
@@ -116,7 +118,7 @@ class PodSharing:
         meta = pod.metadata
         meta.annotations = _read_annotations(meta.annotations)
         meta.namespace = self._name(meta.namespace)
-        for name in ("labels", "owner_references"):
+        for name in META_COLLECTIONS:
             setattr(meta, name, self._part(name, getattr(meta, name)))
         pod.spec = self._spec(pod.spec)
         pod.status = self._part("status", pod.status)
@@ -145,11 +147,16 @@ class PodSharing:
         spec.forget_unread_volumes()
         template = self._part("spec", spec)
         if template is spec:
-            for name in _COLLECTIONS:
+            for name in SPEC_COLLECTIONS:
                 setattr(spec, name, self._part(name, getattr(spec, name)))
         shared = copy(template)
         shared.node_name = node_name
         return shared
+
+    def _annotations(self, text: bytes) -> dict[str, str]:
+        """Few pods have an annotation that is read, and some annotations hold whole manifests."""
+        is_read = any(name in text for name in _READ_TEXTS)
+        return self._part("annotations", _read_annotations(_LABELS.decode(text))) if is_read else self._no_annotations
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
         key = name, bytes(raw)
@@ -192,13 +199,6 @@ def _without_node_name(spec: bytes) -> bytes:
     before, _, after = spec.partition(_NODE_NAME)
     value = _STRING_VALUE.match(after)
     return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
-
-
-def _annotations(text: bytes) -> dict[str, str]:
-    """Few pods have an annotation that is read, and some annotations hold whole manifests."""
-    if not any(name in text for name in _READ_TEXTS):
-        return {}
-    return _read_annotations(_LABELS.decode(text))
 
 
 def _read_annotations(annotations: dict[str, str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ import msgspec
 T = TypeVar("T")
 
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _MAX_BYTES = 64 * 2**20
 
 
@@ -29,19 +30,33 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def recalled(file: Path, form: type[T]) -> T | None:
+    """What was cached in ``file`` as JSON; None if there is nothing, or it is damaged, too large or not the user's."""
+    content = recalled_bytes(file, _MAX_BYTES)
+    try:
+        return None if content is None else msgspec.json.decode(content, type=form)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def recalled_bytes(file: Path, limit: int) -> bytes | None:
     """What was cached in ``file``; None if there is nothing, or not a regular file that this user wrote: a pipe that
-    would block, another user's file, or one that is too large or damaged.
+    would block, a file that others own or may write to, or one of more than ``limit`` bytes.
     """
     try:
         # Without O_NONBLOCK a pipe would be waited for before it can be seen to be one.
         with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:  # noqa: PTH123 - a descriptor
             state = os.fstat(opened.fileno())
-            is_own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
-            if not stat.S_ISREG(state.st_mode) or not is_own or state.st_size > _MAX_BYTES:
+            is_own = not hasattr(os, "geteuid") or (state.st_uid == os.geteuid() and not state.st_mode & _OF_OTHERS)
+            if not stat.S_ISREG(state.st_mode) or not is_own or state.st_size > limit:
                 return None
-            return msgspec.json.decode(opened.read(_MAX_BYTES), type=form)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return opened.read(limit)
+    except OSError:
         return None
+
+
+def make_folder(folder: Path) -> None:
+    """The folder of a cache, for the user alone. Raises OSError."""
+    folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
 def remember(file: Path, content: bytes) -> None:
@@ -53,6 +68,6 @@ def remember(file: Path, content: bytes) -> None:
         if file.is_symlink() or (file.exists() and not file.is_file()):
             # Not of ours; a pipe would be waited for.
             return
-        file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        make_folder(file.parent)
         with replacing(file, _FILE_MODE) as opened:
             opened.write(content)

@@ -328,6 +328,11 @@ class SnapshotBuilder:
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
 
     @property
+    def has_faults(self) -> bool:
+        """Whether something could not be read."""
+        return bool(self._faults.lines or self._unreadable.lines)
+
+    @property
     def has_pods(self) -> bool:
         """Whether pods were listed, even if there were none."""
         return bool(self._objects[Pod]) or Pod.__name__ in self._listed.union(self._origin.listed)

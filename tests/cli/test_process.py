@@ -56,9 +56,15 @@ NOT_IMPORTED = {
         ["--version"],
         ["kubespread.cli.asking", "kubespread.views.formats", "msgspec", "numpy", "yaml", "rich"],
     ),
-    "a command imports no other, and no controllers where nothing is edited": (
+    "a command imports no other, no controllers where nothing is edited, and no cache for a small cluster": (
         ["explain", POD, "-S", CLUSTER, "-o", "name"],
-        ["kubespread.questions.simulate.answer", "kubespread.world.events.world", "kubernetes", "rich.console"],
+        [
+            "kubespread.questions.simulate.answer",
+            "kubespread.world.events.world",
+            "kubernetes",
+            "rich.console",
+            "kubespread.snapshot.files.decoded",
+        ],
     ),
 }
 

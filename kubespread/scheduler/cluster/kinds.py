@@ -209,7 +209,7 @@ class KindTable:
 def _identity(pod: Pod) -> Hashable:
     """What distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
     meta, spec = pod.metadata, pod.spec
-    named = meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else ""
+    named = meta.name if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else ""
     return (
         meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
         id(spec.containers), id(spec.init_containers), id(spec.volumes),
@@ -227,6 +227,9 @@ def _claims(pod: Pod) -> Hashable:
 
 def _granted(status: PodStatus) -> bytes | None:
     """What an in-place resize granted, by text, as each pod has its own status object."""
+    reported = status.container_statuses or status.init_container_statuses or status.conditions
+    if not (reported or status.resources or status.allocated_resources):
+        return None
     containers = [
         container
         for container in (*status.container_statuses, *status.init_container_statuses)

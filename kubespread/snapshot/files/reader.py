@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.decoding import DecodingError
@@ -12,10 +16,13 @@ from kubespread.kube.api.kinds import KEPT
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_objects
-from kubespread.manifest.text import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
+from kubespread.manifest.text import MAX_CLUSTER_BYTES, STDIN, display_name, text_chunks, unchanged
 from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.files.decoded import DecodedFile
 
 LIST_COMMAND = (
     "kubectl get nodes,pods,ns,svc,deploy,rs,sts,ds,rc,jobs,hpa,"
@@ -23,40 +30,72 @@ LIST_COMMAND = (
 )
 """All kinds that most questions need."""
 NO_PODS = "no Pod objects: every node counts as empty"
+_LARGE = {False: 2**20, True: 2**16}
+"""Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
 
 
 def load(paths: Sequence[str]) -> Snapshot:
     """One snapshot of all ``paths``: files, directories, archives, ``-`` for standard input. Raises SnapshotError, and
     UsageError for a path that is empty.
+
+    What one large file was decoded to is kept in the user's cache, and found there by what the file holds.
     """
     if "" in paths:
         raise UsageError("the path of a snapshot is empty")
+    decoded = _decoded_file(paths)
+    with collector_paused():
+        recalled = None if decoded is None else decoded.recalled()
+        if recalled is not None:
+            return recalled
+        snapshot, is_whole = _read(paths)
+        # What could not be read is named by where it stands, which is not in the file.
+        if decoded is not None and is_whole:
+            decoded.remember(snapshot)
+    return snapshot
+
+
+def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
+    """None for what is not one large file, and for one that cannot be read."""
+    path, *others = paths
+    if others or path == STDIN:
+        return None
+    with suppress(OSError, ValueError):
+        state = Path(path).stat()
+        if stat.S_ISREG(state.st_mode) and state.st_size >= _LARGE[path.endswith(".gz")]:
+            # For small files the import alone takes longer than to decode them.
+            from kubespread.snapshot.files.decoded import DecodedFile
+
+            return DecodedFile(path, os.environ)
+    return None
+
+
+def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
+    """One snapshot of all ``paths``, and whether everything in them could be read."""
     builder = SnapshotBuilder()
     recognized = Recognized()
-    with collector_paused():
-        for path in paths:
-            builder.begin_source()
-            try:
-                with archive_errors(display_name(path)):
-                    for entry in entries(path):
-                        recognized.see(entry.path)
-                        _read_entry(entry, builder, recognized)
-            except OSError as error:
-                raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
-            except MalformedError as error:
-                raise SnapshotError(error.fault.describe(display_name(path))) from error
-        for gap in recognized.gaps:
-            builder.note_gap(gap)
-        if not builder.has_pods:
-            builder.note_gap(NO_PODS)
-        snapshot = builder.build()
+    for path in paths:
+        builder.begin_source()
+        try:
+            with archive_errors(display_name(path)):
+                for entry in entries(path):
+                    recognized.see(entry.path)
+                    _read_entry(entry, builder, recognized)
+        except OSError as error:
+            raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
+        except MalformedError as error:
+            raise SnapshotError(error.fault.describe(display_name(path))) from error
+    for gap in recognized.gaps:
+        builder.note_gap(gap)
+    if not builder.has_pods:
+        builder.note_gap(NO_PODS)
+    snapshot = builder.build()
     if not snapshot.nodes and snapshot.faults:
         more = len(snapshot.faults) - 1
         raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
     if not snapshot.nodes and not builder.nodes_listed:
         hint = recognized.hint or f"list them with: {LIST_COMMAND}"
         raise SnapshotError(f"{', '.join(map(display_name, paths))}: {_no_nodes(snapshot)}; {hint}")
-    return snapshot
+    return snapshot, not builder.has_faults
 
 
 def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) -> None:

@@ -1,0 +1,274 @@
+"""What large files were decoded to, kept in the user's cache by their content: to read it takes a tenth of the time.
+
+A kept file is MessagePack of the types in `kubespread.kube.api`, decoded as strictly as any other file; nothing in it
+is run. What thousands of pods share is in it once, and the rest as columns, so that pods share in memory what they
+shared when they were decoded. A file that is not there, damaged, or not the user's own is done without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import zlib
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import ApiObject, KubeObject, ObjectMeta
+from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS
+from kubespread.snapshot.cache import cache_folder, make_folder, recalled_bytes, remember
+from kubespread.snapshot.snapshot import Origin, Snapshot
+
+_MAX_BYTES = 512 * 2**20
+"""How much is kept in all: what was read last."""
+_COARSEST = 2 * 10**9
+"""Nanoseconds that file systems round their times to, at most."""
+_CHUNK = 2**20
+_CHECKSUM = 4
+"""Bytes before the MessagePack."""
+_READING = ("kube", "manifest", "snapshot")
+"""The rooms whose code says what a file is decoded to."""
+_OWN = ("name", "uid", "resource_version", "creation_timestamp")
+"""The metadata in which pods differ from all others."""
+_CODE = "I"
+UNREADABLE = (msgspec.DecodeError, ValueError, LookupError, RecursionError)
+"""What damaged content raises."""
+_encode = msgspec.msgpack.encode
+
+T = TypeVar("T", bound=KubeObject)
+V = TypeVar("V")
+
+
+class _Templates(msgspec.Struct, array_like=True):
+    """What objects of one type share. Codes are positions in a table, 4 bytes each in the machine's order."""
+
+    bare: msgspec.Raw
+    """The objects without what is their own and without their collections, undecoded."""
+    collections: dict[str, msgspec.Raw]
+    """By field the different ones there are, undecoded."""
+    codes: dict[str, bytes]
+    """By field which of them each object has."""
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """A snapshot. What is of pods are tables, with the position in them of what each pod has."""
+
+    origin: Origin
+    skipped: dict[str, int]
+    objects: dict[str, msgspec.Raw]
+    """All but pods by the names of their types, undecoded."""
+    metadata: _Templates
+    metadata_codes: bytes
+    specs: _Templates
+    spec_codes: bytes
+    statuses: list[PodStatus]
+    status_codes: bytes
+    nodes: list[str]
+    node_codes: bytes
+    own: dict[str, list[str]]
+    """What each pod has of its own in its metadata, by field; fields that no pod has are missing."""
+
+
+# Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
+_DECODER = msgspec.msgpack.Decoder(_Kept)
+_OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KEPT if cls is not Pod}  # type: ignore[valid-type]  # a value
+_BARE: dict[type[KubeObject], msgspec.msgpack.Decoder[Any]] = {
+    cls: msgspec.msgpack.Decoder(list[cls])  # type: ignore[valid-type]  # a value
+    for cls in (ObjectMeta, PodSpec)
+}
+_COLLECTIONS: dict[type[KubeObject], dict[str, msgspec.msgpack.Decoder[Any]]] = {
+    cls: {
+        field.name: msgspec.msgpack.Decoder(list[field.type])  # type: ignore[name-defined]  # a value
+        for field in msgspec.structs.fields(cls)
+        if field.name in names
+    }
+    for cls, names in ((ObjectMeta, META_COLLECTIONS), (PodSpec, SPEC_COLLECTIONS))
+}
+_NODE = ("node_name",)
+
+
+class DecodedFile:
+    """The kept form of one file, found by what is in the file now."""
+
+    def __init__(self, path: str, environment: Mapping[str, str]) -> None:
+        """Raises OSError, also where there can be no cache."""
+        folder = cache_folder(environment) / "decoded"
+        make_folder(folder)
+        self._path, self._before = path, Path(path).stat()
+        self._kept = folder / f"{_key(path)}.msgpack"
+
+    def recalled(self) -> Snapshot | None:
+        """What it was decoded to before, if that is known."""
+        content = recalled_bytes(self._kept, _MAX_BYTES)
+        if content is None:
+            return None
+        try:
+            snapshot = _unpacked(content)
+        except UNREADABLE:
+            return None
+        # The files used last are those that stay.
+        with suppress(OSError):
+            os.utime(self._kept)
+        return snapshot
+
+    def remember(self, snapshot: Snapshot) -> None:
+        """Keep what it was decoded to, unless it may have been written to meanwhile."""
+        try:
+            now = Path(self._path).stat()
+            content = _packed(snapshot)
+        except (OSError, OverflowError, ValueError):
+            # A quantity written as a number may be larger than any number of MessagePack.
+            return
+        was, state = ((each.st_ino, each.st_size, each.st_mtime_ns) for each in (self._before, now))
+        # What was written just now may be written again at what the file system takes for the same time.
+        if was == state and time.time_ns() - now.st_mtime_ns > _COARSEST and len(content) < _MAX_BYTES:
+            remember(self._kept, content)
+            _forget_old(self._kept.parent)
+
+
+def _key(path: str) -> str:
+    """A digest of the code that decodes, and of the file's bytes. Raises OSError."""
+    digest = hashlib.sha256()
+    for source in _code():
+        digest.update(source.read_bytes())
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a path of text, as everywhere here
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _code() -> list[Path]:
+    """The modules of the rooms that read. Raises OSError where they are no files."""
+    package = Path(__file__).parents[2]
+    modules = sorted(module for room in _READING for module in (package / room).rglob("*.py"))
+    if not modules:
+        raise FileNotFoundError(package)
+    return modules
+
+
+def _forget_old(folder: Path) -> None:
+    with suppress(OSError):
+        kept = sorted(((each.stat(), each) for each in folder.glob("*.msgpack")), key=lambda pair: -pair[0].st_mtime_ns)
+        size = 0
+        for state, file in kept:
+            size += state.st_size
+            if size > _MAX_BYTES:
+                file.unlink(missing_ok=True)
+
+
+def _numbered(keys: Iterable[Hashable], values: Sequence[V]) -> tuple[list[V], bytes]:
+    """A value for each different key, and the position of each key's."""
+    number: dict[Hashable, int] = {}
+    codes = array(_CODE, [number.setdefault(key, len(number)) for key in keys])
+    table: list[V] = []
+    for code, value in zip(codes, values, strict=True):
+        if code == len(table):
+            table.append(value)
+    return table, codes.tobytes()
+
+
+def _chosen(table: Sequence[V], codes: bytes) -> Iterator[V]:
+    """Raises ValueError and IndexError for codes that are none."""
+    numbers = array(_CODE)
+    numbers.frombytes(codes)
+    return map(table.__getitem__, numbers)
+
+
+def _packed(snapshot: Snapshot) -> bytes:
+    """Raises OverflowError, and ValueError for text that is not Unicode."""
+    metadata, specs = [pod.metadata for pod in snapshot.pods], [pod.spec for pod in snapshot.pods]
+    statuses = [pod.status for pod in snapshot.pods]
+    own = {name: [getattr(meta, name) for meta in metadata] for name in _OWN}
+    objects: dict[type[ApiObject], Sequence[ApiObject]] = {Node: snapshot.nodes, **snapshot.objects.by_type}
+    templates, metadata_codes = _numbered(_identities(metadata, ObjectMeta, _OWN), metadata)
+    spec_templates, spec_codes = _numbered(_identities(specs, PodSpec, _NODE), specs)
+    nodes = [spec.node_name for spec in specs]
+    content = _encode(
+        _Kept(
+            snapshot.origin,
+            dict(snapshot.skipped),
+            {cls.__name__: msgspec.Raw(_encode(those)) for cls, those in objects.items()},
+            _split(templates, ObjectMeta, _OWN, META_COLLECTIONS),
+            metadata_codes,
+            _split(spec_templates, PodSpec, _NODE, SPEC_COLLECTIONS),
+            spec_codes,
+            *_numbered(map(id, statuses), statuses),
+            *_numbered(nodes, nodes),
+            {name: column for name, column in own.items() if any(column)},
+        )
+    )
+    return zlib.crc32(content).to_bytes(_CHECKSUM, "big") + content
+
+
+def _identities(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> Iterator[Hashable]:
+    """What is the same for objects with the same parts, beside what is their ``own``."""
+    parts = attrgetter(*(name for name in cls.__struct_fields__ if name not in own))
+    return (tuple(map(id, parts(obj))) for obj in objects)
+
+
+def _split(objects: Sequence[T], cls: type[T], own: Sequence[str], collections: Sequence[str]) -> _Templates:
+    tables = {}
+    for name in collections:
+        parts = [getattr(obj, name) for obj in objects]
+        tables[name] = _numbered(map(id, parts), parts)
+    unset = {name: getattr(cls(), name) for name in (*own, *collections)}
+    return _Templates(
+        msgspec.Raw(_encode([replace(obj, **unset) for obj in objects])),
+        {name: msgspec.Raw(_encode(parts)) for name, (parts, _) in tables.items()},
+        {name: codes for name, (_, codes) in tables.items()},
+    )
+
+
+def _unpacked(content: bytes) -> Snapshot:
+    """Raises ValueError and LookupError for what `_packed` does not write."""
+    view = memoryview(content)[_CHECKSUM:]
+    if zlib.crc32(view) != int.from_bytes(content[:_CHECKSUM], "big"):
+        raise ValueError("damaged")
+    kept = _DECODER.decode(view)
+    by_name = {cls.__name__: cls for cls in _OBJECTS}
+    objects = {by_name[name]: tuple(_OBJECTS[by_name[name]].decode(raw)) for name, raw in kept.objects.items()}
+    nodes = objects.pop(Node)
+    origin = kept.origin
+    return Snapshot(
+        nodes,
+        _pods(kept),
+        ClusterObjects(objects, frozenset(origin.listed), unread=origin.unread),
+        kept.skipped,
+        origin,
+    )
+
+
+def _pods(kept: _Kept) -> tuple[Pod, ...]:
+    metadata = list(map(copy, _chosen(_joined(ObjectMeta, kept.metadata), kept.metadata_codes)))
+    for name in _OWN:
+        if column := kept.own.get(name):
+            for meta, value in zip(metadata, column, strict=True):
+                setattr(meta, name, value)
+    specs = list(map(copy, _chosen(_joined(PodSpec, kept.specs), kept.spec_codes)))
+    for spec, node in zip(specs, _chosen(kept.nodes, kept.node_codes), strict=True):
+        spec.node_name = node
+    statuses = _chosen(kept.statuses, kept.status_codes)
+    return tuple(
+        Pod(metadata=meta, spec=spec, status=status)
+        for meta, spec, status in zip(metadata, specs, statuses, strict=True)
+    )
+
+
+def _joined(cls: type[T], templates: _Templates) -> list[T]:
+    objects: list[T] = _BARE[cls].decode(templates.bare)
+    for name, decoder in _COLLECTIONS[cls].items():
+        parts = decoder.decode(templates.collections[name])
+        for obj, part in zip(objects, _chosen(parts, templates.codes[name]), strict=True):
+            setattr(obj, name, part)
+    return objects
