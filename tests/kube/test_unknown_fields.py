@@ -13,8 +13,8 @@ import pytest
 import kubespread
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import fields_of, unknown_fields, workload_type
+from kubespread.kube.releases.changes import all_changes
 from tests.builders import hard, hosts, pod
-from tests.releases.histories import fields_at
 
 Data = dict[str, Any]
 
@@ -38,18 +38,20 @@ def below(cls: Any, attribute: str) -> str:
 
 
 def test_the_fields_of_a_release_are_the_schema_of_the_kubernetes_client() -> None:
-    waiting, seen, types = ["Node", *POD_CREATORS], set(), fields_at((int(version("kubernetes").split(".")[0]), 0))
+    release = (int(version("kubernetes").split(".")[0]), 0)
+    waiting, seen = ["Node", *POD_CREATORS], set()
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        cls, known = model(name), types[name]
+        cls, known = model(name), fields_of(name, release)
         assert known == {
             field: "" if field in UNCHECKED else below(cls, attribute) for attribute, field in cls.attribute_map.items()
         }, name
         waiting += filter(None, known.values())
-    assert seen == {*types}
+    types = {cls for changes in all_changes().values() for cls in changes.fields}
+    assert seen == {cls for cls in types if fields_of(cls, release)}
 
 
 @pytest.mark.parametrize(("api_version", "kind"), [(row.api_version, row.kind) for row in POD_CREATORS.values()])
@@ -168,3 +170,39 @@ def test_the_line_is_named(tmp_path: Path) -> None:
     assert str(refused.value) == (
         f'{manifest}:5: spec.replicsa: strict decoding error: unknown field "spec.replicsa", did you mean "spec.replicas"?'
     )
+
+
+DATED = deployment(
+    template={
+        "metadata": {"labels": {"foo": "bar"}, "clusterName": "east"},
+        "spec": {
+            "hostUsers": False,
+            "hostnameOverride": "web",
+            "topologySpreadConstraints": [hard(minDomains=2)],
+            "containers": [{"name": "c", "image": "x", "lifecycle": {"preStop": {"sleep": {"seconds": 3}}}}],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "dropped"),
+    [
+        (
+            "1.22",
+            [
+                "spec.hostUsers",
+                "spec.topologySpreadConstraints[0].minDomains",
+                "spec.template.spec.hostnameOverride",
+                "spec.template.spec.containers[0].lifecycle.preStop.sleep",
+            ],
+        ),
+        ("1.33", ["spec.template.metadata.clusterName", "spec.template.spec.hostnameOverride"]),
+        ("1.34", ["spec.template.metadata.clusterName"]),
+    ],
+)
+def test_fields_that_a_release_does_not_have_are_named_once(release: str, dropped: list[str]) -> None:
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects(hosts("a")), DATED, kubespread.Scheduler(kube_version=release)
+    )
+    assert report.notes == tuple(f"{path} is dropped: Kubernetes {release} does not have it" for path in dropped)

@@ -10,24 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kubespread.kube.releases.changes import Changes, Release, all_changes
+from kubespread.kube.releases.changes import Changes, Release
 
 HISTORY = Path(__file__).with_name("history.txt")
 _FIELD = re.compile(r"\w+\.\w+")
-
-
-def fields_at(release: Release) -> dict[str, dict[str, str]]:
-    """By type of the API, the fields that a release has, and the type below each."""
-    types: dict[str, dict[str, str]] = {}
-    for since, changes in all_changes().items():
-        for cls, fields in changes.fields.items() if since <= release else ():
-            row = types.setdefault(cls, {})
-            for name, below in fields.items():
-                if below is None:
-                    row.pop(name, None)
-                else:
-                    row[name] = below
-    return {cls: row for cls, row in types.items() if row}
 
 
 def histories(releases: Mapping[Release, Changes]) -> dict[str, str]:

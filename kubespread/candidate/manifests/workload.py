@@ -16,6 +16,7 @@ from kubespread.candidate.manifests.file import Manifest, Place, choose, field_a
 from kubespread.candidate.settings import settled
 from kubespread.controllers.pod_creation import NewPod, generated_name
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.kube.admission.gated_fields import DROPPED
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, group_of, pod_creator
@@ -23,6 +24,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import static_notes
+from kubespread.kube.releases.changes import Release
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject
 
@@ -55,7 +57,14 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
         raise place.undecodable(error) from error
     unknown = _unknown_fields(item, sent, row.template_path)
     if not undecodable and not unknown:
-        return _decoded_candidate(place, row, plain, surroundings)
+        candidate = _decoded_candidate(place, row, plain, surroundings)
+        absent = _unknown_fields(item, sent, row.template_path, surroundings.version.release)
+        notes = (
+            f"{field.path} is dropped: Kubernetes {surroundings.version} does not have it"
+            for field in absent
+            if field.path.rpartition(".")[2] not in DROPPED
+        )
+        return replace(candidate, notes=(*candidate.notes, *notes))
     faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
     faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
     # Faults that only follow from a value removed here are not reported again.
@@ -117,12 +126,14 @@ def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
     return own or namespace or surroundings.context_namespace
 
 
-def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_path: str) -> list[UnknownField]:
-    """Fields no API has; of a kind whose fields are not known, in its pod template only."""
+def _unknown_fields(
+    item: KubernetesObject, sent: Mapping[str, Any], template_path: str, release: Release | None = None
+) -> list[UnknownField]:
+    """Fields that a release, or any, does not have; of a kind whose fields are not known, in its pod template only."""
     cls, path = workload_type(item.api_version, item.kind), ""
     if not cls:
         cls, path = "Pod", template_path
-    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path)))
+    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path), release))
 
 
 # Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.

@@ -127,6 +127,8 @@ _TERM = {
 }
 _CONTAINER = {"restartPolicyRules": "ContainerRestartRules"}
 _INIT_CONTAINER = {"restartPolicy": "SidecarContainers", **_CONTAINER}
+DROPPED = frozenset({*_SPEC, *_CONSTRAINT, *_TERM, *_INIT_CONTAINER})
+"""The fields that `drop_fields` speaks of."""
 
 # Part of the pod and field there that its requests are worked out from, and the gate without which they are not.
 _COUNTED = (

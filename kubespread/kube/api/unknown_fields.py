@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
-from kubespread.kube.releases.changes import all_changes
+from kubespread.kube.releases.changes import Release, all_changes, changes_to
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
@@ -58,28 +58,35 @@ def workload_type(api_version: str, kind: str) -> str:
 
 
 @cache
-def _types() -> Mapping[str, Mapping[str, str]]:
-    """A field that a release has lost is still one, since manifests of before are read too."""
+def _types(release: Release | None) -> Mapping[str, Mapping[str, str]]:
     types: dict[str, dict[str, str]] = {}
-    for changes in all_changes().values():
+    for changes in all_changes().values() if release is None else changes_to(release):
         for cls, fields in changes.fields.items():
-            types.setdefault(cls, {}).update({name: below for name, below in fields.items() if below is not None})
+            row = types.setdefault(cls, {})
+            for name, below in fields.items():
+                if below is not None:
+                    row[name] = below
+                elif release is not None:
+                    del row[name]
     return types
 
 
-def fields_of(cls: str) -> Mapping[str, str]:
-    """The fields that a type of the API has in any release: the type below each, ``""`` where nothing is known."""
-    return _types()[cls]
+def fields_of(cls: str, release: Release | None = None) -> Mapping[str, str]:
+    """The fields that a type of the API has in a release, or in any: the type below each, ``""`` where nothing is
+    known.
+    """
+    return _types(release).get(cls, {})
 
 
-def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField]:
-    """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have.
+def unknown_fields(data: Any, cls: str, path: str = "", release: Release | None = None) -> Iterator[UnknownField]:
+    """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have,
+    in a release or in any.
 
     In their order. Values that are not objects are skipped: they are a fault of another kind.
     """
     if not isinstance(data, Mapping):
         return
-    fields = fields_of(cls)
+    fields = fields_of(cls, release)
     inside = f"{path}." if path else ""
     for name, value in data.items():
         below = fields.get(name)
@@ -88,7 +95,7 @@ def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField
             yield UnknownField(f"{inside}{name}", f"{inside}{meant}" if meant else "")
         elif below:
             for place, item in _items(value, f"{inside}{name}"):
-                yield from unknown_fields(item, below, place)
+                yield from unknown_fields(item, below, place, release)
 
 
 def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
