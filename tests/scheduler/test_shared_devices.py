@@ -110,6 +110,20 @@ COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
         ],
         everywhere(NOT_ENOUGH),
     ),
+    "more partitions than counters, in very many combinations": (
+        [
+            one(count=17),
+            resource_slice(
+                "p-counters", [], pool={"name": "p", "generation": 1, "resourceSliceCount": 2},
+                sharedCounters=[{"name": f"gpu-{at}", "counters": {"memory": {"value": "40Gi"}}} for at in range(8)],
+            ),
+            resource_slice(
+                "p-devices", [partition(f"d{at}", "20Gi", f"gpu-{at % 8}") for at in range(24)],
+                pool={"name": "p", "generation": 1, "resourceSliceCount": 2},
+            ),
+        ],
+        everywhere(NOT_ENOUGH),
+    ),
     "a device without counters beside partitions": (
         [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "20Gi"), device("b")])], {},
     ),
@@ -424,18 +438,14 @@ SAID: dict[str, tuple[list[Data], list[str]]] = {
         ],
         [],
     ),
-    "a claim that waits": (
+    "the wait of a claim that is allocated": (
+        bound("False"),
         [
-            {**(waiting := bound("False"))[0], "status": {
-                **waiting[0]["status"],
-                "allocation": {**waiting[0]["status"]["allocation"], "allocationTimestamp": "2026-01-01T00:00:00Z"},
-            }},
-        ],
-        [
-            "DynamicResources: of claim default/c, for how long its devices have not met their binding conditions;"
-            " it is taken not to have timed out"
+            "DynamicResources: the wait of claim default/c for the binding conditions of its devices;"
+            " they are taken to be met in time"
         ],
     ),
+    "nothing of a claim that is bound": (bound("True"), []),
 }  # fmt: skip
 
 

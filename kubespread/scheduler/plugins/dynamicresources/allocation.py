@@ -14,14 +14,21 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/devicetoler
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from kubespread.kube.api.devices import DeviceAttribute, DeviceConstraint, DeviceTaint, DeviceToleration
-from kubespread.scheduler.plugins.dynamicresources.devices import Candidate, DeviceID, OfferedDevice, Pools
+from kubespread.scheduler.plugins.dynamicresources.devices import (
+    Candidate,
+    CounterID,
+    DeviceID,
+    OfferedDevice,
+    PoolID,
+    Pools,
+)
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.requests import (
     ALL,
@@ -40,6 +47,7 @@ from kubespread.scheduler.plugins.dynamicresources.sharing import (
     consumption,
     counters_left,
     lacking,
+    most_at_once,
 )
 
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -215,16 +223,18 @@ class _Search:
         if request.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
         candidates: list[Candidate] = []
+        # Since 1.37 a device that is full counts among all, so that not all are to be had.
+        capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)
         for pool in self._pools:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 text = f"{owner}: asks for all devices, but resource pool {pool} is currently {state}"
                 raise (AllocationError if self._rules.bad_pools_end_the_search else NodeAllocationError)(text)
-            for candidate in pool.candidates:
-                # Since 1.37 a device that is full counts among all, so that not all are to be had.
-                capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)
-                if self._selects(request, candidate) and self._has_room(request, candidate.device, capacities):
-                    candidates.append(candidate)
+            candidates.extend(
+                candidate
+                for candidate in pool.candidates
+                if self._selects(request, candidate) and self._has_room(request, candidate.device, capacities)
+            )
         return _Sized(request, len(candidates), tuple(candidates))
 
     def _selects(self, request: RequestToAllocate, candidate: Candidate) -> bool:
@@ -276,35 +286,53 @@ class _Search:
         raise SearchTooLongError
 
     def _is_hopeless(self) -> bool:
-        """Whether there are too few devices even if each could have all that is left: those that are not shared are
+        """Whether there are too few devices even if each could have all that is left. Those that are not shared are
         matched to the requested ones by augmenting paths. Requests that leave a choice are ignored.
         """
-        only = [alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1]
-        free = [candidate for candidate in self._candidates if candidate.device.id not in self._ledger.in_use]
+        lists = (alternatives for requests in self._sized for alternatives in requests)
+        only = [first for first, *others in lists if not others and not first.request.admin_access]
         namesakes = Counter(pool.id[1] for pool in self._pools if self._rules.miscounts)
         left = {pool.id: counters_left(pool, self._ledger) for pool in self._pools if namesakes[pool.id[1]] <= 1}
-        untouched = Capacities(self._ledger, self._rules)
-        requested: list[list[DeviceID]] = []
         try:
-            for request, size in ((sized.request, sized.size) for sized in only if not sized.request.admin_access):
-                selected = [candidate for candidate in free if self._selects(request, candidate)]
-                usable = [
-                    device
-                    for device, pool in selected
-                    if not keeps_away(device.taints(self._rules), request.tolerations)
-                    and self._has_room(request, device, untouched)
-                    and (device.is_shared(self._rules) or pool.id not in left or not lacking(device, left[pool.id]))
-                ]
-                if len(usable) < size:
-                    return True
-                if not any(device.is_shared(self._rules) for device in usable):
-                    requested += [[device.id for device in usable]] * size
+            usable = [
+                (self._usable(sized.request, left), sized.size) for sized in only if not sized.request.admin_access
+            ]
         except AllocationError:
             return False
+        if any(most_at_once(candidates, left, self._rules) < size for candidates, size in usable):
+            return True
+        alone = [
+            (candidates, size)
+            for candidates, size in usable
+            if not any(candidate.device.is_shared(self._rules) for candidate in candidates)
+        ]
+        requested = [[each.device.id for each in candidates] for candidates, size in alone for _ in range(size)]
+        together = {each.device.id: each for candidates, _ in alone for each in candidates}
+        if most_at_once(together.values(), left, self._rules) < len(requested):
+            return True
         taken: dict[DeviceID, int] = {}
         return len(requested) <= _MAX_MATCHED and not all(
             _matched(number, requested, taken, set()) for number in range(len(requested))
         )
+
+    def _usable(
+        self, request: RequestToAllocate, left: Mapping[PoolID, Mapping[CounterID, int]]
+    ) -> Sequence[Candidate]:
+        """The devices that a request could have if nothing was requested before it. Raises AllocationError."""
+        untouched = Capacities(self._ledger, self._rules)
+        return [
+            candidate
+            for candidate in self._candidates
+            if candidate.device.id not in self._ledger.in_use
+            and self._selects(request, candidate)
+            and not keeps_away(candidate.device.taints(self._rules), request.tolerations)
+            and self._has_room(request, candidate.device, untouched)
+            and (
+                candidate.device.is_shared(self._rules)
+                or candidate.pool.id not in left
+                or not lacking(candidate.device, left[candidate.pool.id])
+            )
+        ]
 
     def _choices(self, place: _Place) -> Choices:
         """What can come next at a place; what a choice does is undone when the next one is asked for."""

@@ -82,12 +82,15 @@ def claim_gaps(pod: Pod, facts: Facts, claims: PodClaims | None) -> Iterator[str
         yield from objects.gap(ResourceClaim, "no device is taken to be in use")
 
 
+_IN_TIME = "they are taken to be met in time"
+
+
 def not_evaluated(facts: Facts, claims: PodClaims, rules: Rules) -> Iterator[str]:
     """What kube-scheduler takes into account for these claims and this does not."""
     for claim in claims.claims if rules.bindings_count else ():
-        if claim.allocation is not None and claim.allocation.allocation_timestamp and claim.binding is Binding.WAITING:
-            waits = "for how long its devices have not met their binding conditions; it is taken not to have timed out"
-            yield f"DynamicResources: of claim {claim.key}, {waits}"
+        if claim.binding is Binding.WAITING:
+            waits = f"the wait of claim {claim.key} for the binding conditions of its devices"
+            yield f"DynamicResources: {waits}; {_IN_TIME}"
     if not claims.needs_devices:
         return
     specs = [claim.spec for claim in claims.claims if claim.allocation is None]
@@ -104,7 +107,7 @@ def not_evaluated(facts: Facts, claims: PodClaims, rules: Rules) -> Iterator[str
         yield f"DynamicResources: the selector {expression} uses {what}; it is taken to select every device"
     inventory = facts.inventory(rules)
     if rules.bindings_count and any(_may_get(request, facts, inventory.bound_late) for request in requests):
-        yield "DynamicResources: the wait for the binding conditions of devices; they are taken to be met in time"
+        yield f"DynamicResources: the wait for the binding conditions of devices; {_IN_TIME}"
     if inventory.mixed_up:
         names = ", ".join(inventory.mixed_up)
         yield f"DynamicResources: which driver's counters hold for pools called {names}, of several drivers"

@@ -9,12 +9,13 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incub
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from kubespread.kube.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange
 from kubespread.kube.quantity import INT64_MAX, NANO, Quantity, QuantityText, parse
-from kubespread.scheduler.plugins.dynamicresources.devices import CounterID, OfferedDevice, Pool
+from kubespread.scheduler.plugins.dynamicresources.devices import Candidate, CounterID, OfferedDevice, Pool, PoolID
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
@@ -76,6 +77,34 @@ def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[Counter
         return set()
     needs = {counter for counter, amount in device.consumes if amount > left.get(counter, -1)}
     return needs | {counter for counter, amount in left.items() if amount < 0}
+
+
+def most_at_once(candidates: Iterable[Candidate], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules) -> int:
+    """No more of these devices than this can be had together: of those that consume a counter set, as many as fit each
+    of its counters, the smallest first.
+    """
+    consuming: dict[tuple[PoolID, str], list[OfferedDevice]] = {}
+    others = 0
+    for device, pool in candidates:
+        if device.consumes and pool.id in left and not device.is_shared(rules):
+            consuming.setdefault((pool.id, device.consumes[0][0][0]), []).append(device)
+        else:
+            others += 1
+    return others + sum(
+        min(
+            (
+                _as_many(sorted(dict(device.consumes).get(counter, 0) for device in devices), amount)
+                for counter, amount in left[pool].items()
+                if counter[0] == counters
+            ),
+            default=len(devices),
+        )
+        for (pool, counters), devices in consuming.items()
+    )
+
+
+def _as_many(amounts: Sequence[int], left: int) -> int:
+    return sum(total <= left for total in accumulate(amounts))
 
 
 Consumption = Mapping[str, Quantity]
