@@ -102,6 +102,7 @@ FENCES: dict[str, set[str]] = {
     "kubernetes": {"snapshot"},
     "mcp": {"assistants"},
     "anyio": {"assistants"},
+    "joblib": {"questions"},
     "numpy": {"scheduler", "world", "reports", "questions"},
 }
 # Inside these rooms each floor may import those before it.

@@ -41,12 +41,21 @@ from kubespread.questions.question import (
     options_of,
 )
 from kubespread.questions.registry import question as question_of
+from kubespread.questions.tasks import Workers
 from kubespread.views.formats import Writer, writers_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 _MAX_DIGITS = 9
+_JOBS = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", metavar="N", min=1, show_default=False,
+        help="Processes that work on the answer, which is the same for any number (default: one for each core where "
+        "that saves time).",
+    ),
+]  # fmt: skip
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -62,6 +71,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         (parameter.name, parameter.annotation, field(default=parameter.default))
         for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
+    if question.hands_out:
+        own_fields.append(("jobs", _JOBS, field(default=None)))
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
@@ -105,7 +116,9 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
                 writer = _writers(question_of(other.name))[answering.written.name]
                 answering = replace(answering, cluster=other.cluster)
                 return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
-        return _answered(question_asked, opened, answering)
+        jobs = options.jobs if question.hands_out else 1
+        workers = Workers(jobs, (lambda _: None) if speaking.quiet else say)
+        return _answered(question_asked, opened, answering, workers)
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -120,7 +133,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     return grouped(watchable(command) if question.is_watched else command)
 
 
-def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering) -> ExitCode:
+def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering, workers: Workers) -> ExitCode:
     """Ask and print the answer. Reports what the API server would refuse, with the exit code BAD_INPUT."""
     import kubespread
 
@@ -133,7 +146,7 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
     if answering.written.is_for_people:
         question = question.for_people()
     with waiting(question.doing, quiet=quiet) as on_progress:
-        answer = kubespread.ask(opened, question, answering.scheduler, on_progress, on_refused=on_refused)
+        answer = kubespread.ask(opened, question, answering.scheduler, on_progress, on_refused, workers)
     question.keep(answer)
     reports = question.reports(answer)
     code = answering.give(

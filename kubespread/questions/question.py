@@ -148,6 +148,10 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
             for name in (field.name, field.encode_name)
             if not option.is_for_scripts
         }
+        texts["jobs"] = (
+            "How many processes work on the answer, which is the same for any number; None: one for each core, where "
+            "that saves time."
+        )
         texts["on_progress"] = "Called now and then with how far the answer is."
         texts["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
         keywords = (name for name in inspect.signature(function).parameters if name in texts)
@@ -199,6 +203,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Parameters without effect unless one of these is given."""
     is_watched: ClassVar[bool] = False
     """Whether it has ``-w``, which repeats it."""
+    hands_out: ClassVar[bool] = False
+    """Whether its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
     may_lack_cluster: ClassVar[bool] = False
     """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """

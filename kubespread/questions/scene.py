@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
@@ -14,6 +15,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
@@ -27,6 +29,7 @@ OnProgress = Callable[[int], None]
 OnRefused = Callable[[KubespreadError], None]
 A = TypeVar("A", covariant=True)
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 _MAX_NAMED = 3
 _CONTEXT = "context "
 """What a source begins with that is one of a kubeconfig."""
@@ -61,6 +64,9 @@ class Scene:
     on_progress: OnProgress | None = None
     on_refused: OnRefused | None = None
     """Called with each workload left out of an answer about several; None: the first one raises."""
+    workers: Workers = ALONE
+    """Who does the independent parts of the answer, which does not depend on that."""
+    _since: float = field(default_factory=monotonic)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -115,6 +121,20 @@ class Scene:
         waited = settled(world)
         return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
 
+    def tasks(
+        self, work: Work[Item, Result], items: Sequence[Item], question: Asked[Any] | None = None
+    ) -> Iterator[Result]:
+        """What ``work``, which its class made of this scene, gives for each of ``items``, in their order.
+
+        ``question`` is the same in other words, where this one names what can be read only once.
+        """
+        asked = question or self.question
+        make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
+        for number, result in enumerate(self.workers.results(work, make, items, monotonic() - self._since), 1):
+            if self.on_progress is not None:
+                self.on_progress(number)
+            yield result
+
     def counted(self, items: Sequence[Item]) -> Iterator[Item]:
         """``items``, reporting the number done before each."""
         for number, item in enumerate(items):
@@ -152,15 +172,16 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
 
 def ask(
     snapshot: Snapshot | None, question: Asked[A], scheduler: Scheduler | None = None,
-    on_progress: OnProgress | None = None, on_refused: OnRefused | None = None,
+    on_progress: OnProgress | None = None, on_refused: OnRefused | None = None, workers: Workers = ALONE,
 ) -> A:  # fmt: skip
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
     `check` of manifests needs no snapshot.
 
     ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
-    while the answer is about the others; without it that raises. Raises UsageError, SnapshotError and ManifestError.
+    while the answer is about the others; without it that raises. ``workers`` do its independent parts. Raises
+    UsageError, SnapshotError and ManifestError.
     """
-    return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused))
+    return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers))
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -116,6 +116,14 @@ class Scheduler:
                 return profile
         names = ", ".join(profile.scheduler_name for profile in profiles)
         raise UsageError(f'profile not found for scheduler name "{name}"; profiles: {names}')
+
+    @property
+    def carried(self) -> Scheduler:
+        """The same where its files are not: its configuration as text."""
+        if self.config is None:
+            return self
+        _, text = _config_text(str(self.config))
+        return replace(self, config=f"{os.fsdecode(text)}\n")
 
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
         """The admission plugins a new pod goes through; quotas may be counted elsewhere."""

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from kubespread import __version__
+from tests.builders import hosts
 from tests.cli.support import (
     CLUSTER,
     FIXTURES,
@@ -32,6 +33,7 @@ from tests.cli.support import (
     shell,
     shown_on,
 )
+from tests.world.clusters import deployment
 
 
 def test_the_answer_is_alone_on_standard_output_and_the_exit_code_is_its_own() -> None:
@@ -181,6 +183,40 @@ def test_interrupted() -> None:
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
 
 
+def test_an_interrupt_ends_all_workers_at_once(tmp_path: Path) -> None:
+    """As a terminal sends it: to the workers too, which say nothing about it."""
+    cluster = tmp_path / "cluster.json"
+    nodes = hosts(*"abc" * 40)
+    running = [
+        each for app in range(40) for each in deployment(f"app-{app}", tuple(f"n{n}" for n in range(app, 120, 9)))
+    ]
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *running]}))
+    with subprocess.Popen(
+        [str(PROGRAM), "survive", "-A", "--key", "hostname", "--jobs", "2", "-q", "-S", str(cluster)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=heed_interrupts,
+        start_new_session=True,
+    ) as process:
+        try:
+            while len(started := _children(process.pid)) < 4:
+                assert process.poll() is None
+                time.sleep(0.05)
+            time.sleep(1)
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
+    assert _left_of(started) == []
+
+
+def _children(process: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in listed.stdout.split()]
+
+
 def _waiting_in(pipe: int) -> int:
     """How many bytes nobody has read yet."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
@@ -272,11 +308,16 @@ def test_ended_by_a_signal_nothing_is_left_behind(number: int, code: int, tmp_pa
     marker.unlink()
     assert sorted(tmp_path.iterdir()) == before
     # What was killed may run on for a moment where the machine is busy.
+    assert _left_of(children) == []
+
+
+def _left_of(processes: list[int]) -> list[int]:
+    """Those that run for five seconds more."""
     for _ in range(500):
-        if not any(map(_is_alive, children)):
+        if not any(map(_is_alive, processes)):
             break
         time.sleep(0.01)
-    assert [each for each in children if _is_alive(each)] == []
+    return [each for each in processes if _is_alive(each)]
 
 
 def _is_alive(process: int) -> bool:

@@ -16,7 +16,7 @@ ASKED: dict[str, tuple[Callable[..., Any], Any, list[int]]] = {
     "audit: workloads": (kubespread.audit, AUDIT, [1, 2, 3, 4]),
     "pending: pods of causes": (kubespread.pending, STUCK, [6, 9, 10, 11, 12]),
     "rebalance: evictions": (kubespread.rebalance, AUDIT, [1, 2]),
-    "survive: domains": (kubespread.survive, AUDIT, [0, 1, 2]),
+    "survive: domains": (kubespread.survive, AUDIT, [1, 2, 3]),
     "removable: nodes": (kubespread.removable, AUDIT, [1, 2, 3, 4, 5]),
 }
 

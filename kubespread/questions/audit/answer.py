@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from kubespread.questions.audit.standing import Standing, gated, missing, schedu
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -53,6 +56,7 @@ def audit(
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
+    jobs: int | None = 1,
     on_progress: OnProgress | None = None,
 ) -> AuditReport:
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
@@ -65,23 +69,15 @@ def audit(
     """
     names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
     question = Audit(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
 
 
 def answer(question: Audit, scene: Scene) -> AuditReport:
     """Nothing happens in the scene's world."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
-    now, world = scene.now, scene.world
-    default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-    named = whose.named_in(world, default)
-    revisions_of = RevisionsOf(world)
-    outlook = Outlook(world, revisions_of)
-    rows: list[AuditedWorkload] = []
-    for group in groups(world, named.__contains__ if named else whose.those_in(world)):
-        audited = _Audited(world, Standing.of(world, group, revisions_of(group), outlook), outlook)
-        rows.append(audited.row())
-        if scene.on_progress is not None:
-            scene.on_progress(len(rows))
+    work, now = _Auditing.of(question, scene), scene.now
+    named, whose = work.named, work.whose
+    done = list(scene.tasks(work, range(len(work.groups))))
+    rows = [row for row, _ in done]
     _check(named, rows)
     if not rows:
         raise whose.none_found(now)
@@ -89,17 +85,41 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(named),
-        namespace=default if named else whose.namespace,
+        namespace=work.default if named else whose.namespace,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
-        made_room=outlook.made_room,
+        made_room=next((made_room for _, made_room in done if made_room), ()),
         workloads=tuple(sorted(rows, key=_worst_first)),
-        gaps=scene.gaps(world.assumed),
+        gaps=scene.gaps(work.assumed),
         not_modelled=NOT_MODELLED,
         notes=scene.notes,
     )
     return report.requiring(_failures(question, report))
+
+
+class _Auditing:
+    """The workloads of a world in which nothing happens, by number."""
+
+    def __init__(self, world: World, whose: WorkloadsAsked, default: str) -> None:
+        """``default`` is the namespace of names without one."""
+        self._world, self.whose, self.default = world, whose, default
+        self.assumed = world.assumed
+        self.named = whose.named_in(world, default)
+        self._revisions_of = RevisionsOf(world)
+        self._outlook = Outlook(world, self._revisions_of)
+        self.groups = list(groups(world, self.named.__contains__ if self.named else whose.those_in(world)))
+
+    @classmethod
+    def of(cls, question: Audit, scene: Scene) -> Self:
+        whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
+        return cls(scene.world, whose, whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE)
+
+    def __call__(self, number: int) -> tuple[AuditedWorkload, tuple[PreemptedPod, ...]]:
+        """With the pods preempted in the end, if that was played by now."""
+        world, group, outlook = self._world, self.groups[number], self._outlook
+        row = _Audited(world, Standing.of(world, group, self._revisions_of(group), outlook), outlook).row()
+        return row, outlook.made_room
 
 
 def _failures(question: Audit, report: AuditReport) -> Iterator[str]:

@@ -36,6 +36,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     summary = "Show how every workload is spread, and why unevenly."
     purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
+    hands_out = True
     doing = "auditing workloads"
     outputs = {
         "table": "a table",

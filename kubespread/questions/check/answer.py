@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -14,9 +15,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
-from kubespread.questions.check.lint.engine import Surroundings, not_asked
-from kubespread.questions.check.lint.engine import check as check_all
+from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
 from kubespread.questions.check.lint.registry import RULES
+from kubespread.questions.check.lint.rule import AnyRule
 from kubespread.questions.check.lint.selection import rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
@@ -26,6 +27,7 @@ from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
 from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
@@ -51,6 +53,7 @@ def check(
     selector: str = "",
     recursive: bool = False,
     template_path: str = "",
+    jobs: int | None = 1,
     on_progress: OnProgress | None = None,
 ) -> CheckReport:
     """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
@@ -68,7 +71,7 @@ def check(
         baseline=None if baseline is None else str(baseline), recursive=recursive, template_path=template_path,
         fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
     )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
@@ -83,29 +86,47 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-    gathered = gather(sources, snapshot, scene.scheduler, question.choosing)
-    surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
-    checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, scene.on_progress)
+    work = _Checking.of(question, scene)
+    gathered = work.gathered
+    same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
+    checked = together(gathered.refused, rules, scene.tasks(work, range(len(gathered.subjects)), same))
     findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
-    assumed = () if gathered.cluster is None else gathered.cluster.assumed
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
         files=gathered.files,
         workloads=len(gathered.subjects) + sum(refused.workload is not None for refused in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
-        not_asked=not_asked(rules, surroundings),
+        not_asked=not_asked(rules, work.surroundings),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
         findings=tuple(findings if snapshot is None else (_with_commands(finding, snapshot) for finding in findings)),
         rules=_reported(findings),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
-        gaps=tuple(dict.fromkeys((*gathered.gaps, *assumed))),
+        gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
         notes=(*gathered.notes, *_notes(gathered, gone)),
     )
+
+
+class _Checking:
+    """The workloads that are checked, by number."""
+
+    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
+        self.gathered = gathered
+        self.surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
+        self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
+        self._checking = Checking(gathered.subjects, rules, self.surroundings)
+
+    @classmethod
+    def of(cls, question: Check, scene: Scene) -> Self:
+        sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
+        gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
+        return cls(gathered, selected(question.select, question.ignore))
+
+    def __call__(self, number: int) -> Checked:
+        return self._checking.check(number)
 
 
 def _bar(fail_on: Severity | str) -> Severity:

@@ -33,6 +33,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     purpose = "CI"
     yes, no = "no finding at the level of --fail-on", "some finding is"
     apart = (Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),)
+    hands_out = True
     doing = "checking workloads"
     outputs = {
         "table": "a list",

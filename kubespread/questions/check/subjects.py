@@ -78,6 +78,8 @@ class Gathered:
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    sources: Sequence[PodGiven] = ()
+    """The same sources again, as far as they can be read only once."""
 
 
 def gather(
@@ -147,6 +149,7 @@ class _Gatherer:
                 readable.append(read_once(source, self._choosing.template_path))
             except ManifestError as error:
                 self.gathered.refused.append(Refused(error.file, None, error.faults))
+        self.gathered.sources = readable
         if not readable:
             return Sources()
         read = read_sources(readable, self._snapshot, self._choosing, self._namespace)

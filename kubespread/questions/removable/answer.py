@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import Self
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from kubespread.questions.removable.playing import refusals, remove
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
-from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
 from kubespread.reports.skew import skew_now
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -62,6 +64,7 @@ def removable(
     delete_emptydir_data: bool = False,
     force: bool = False,
     preemption: bool = True,
+    jobs: int | None = 1,
     on_progress: OnProgress | None = None,
 ) -> RemovableReport:
     """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
@@ -72,7 +75,7 @@ def removable(
         nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
     )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
 
 
 def answer(question: Removable, scene: Scene) -> RemovableReport:
@@ -80,9 +83,9 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     nodes = scene.now.nodes
     meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
-    settled = scene.settled(None, "any node goes")
-    world = settled.world
-    rows, together = removals(world.fork(), names, question.drain_flags, settled.waited, scene.on_progress)
+    trials = _Trials.of(question, scene)
+    world = trials.settled.world
+    rows, together = _removals(trials, tuple(scene.tasks(trials, names)))
     return RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -92,7 +95,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         together=together,
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
-        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *settled.notes),
+        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),
     )
 
 
@@ -136,24 +139,8 @@ class _Group:
         self.world = trial
 
 
-def removals(
-    world: World,
-    names: Sequence[str],
-    flags: DrainFlags,
-    waited: Collection[PodKey] = (),
-    on_progress: Callable[[int], None] | None = None,
-) -> tuple[tuple[NodeRemoval, ...], Together]:
-    """The outcome for each of the nodes ``names``, and for those that can go together.
-
-    ``world`` is settled, and is not changed; ``waited`` are the pods that waited before that: they are not blamed on
-    the nodes where they were placed since. ``on_progress`` is called with the number of nodes checked.
-    """
-    alone: list[_Alone] = []
-    trials = _Trials(world, flags, waited)
-    for number, name in enumerate(names):
-        alone.append(trials.alone(name))
-        if on_progress is not None:
-            on_progress(number + 1)
+def _removals(trials: _Trials, alone: Sequence[_Alone]) -> tuple[tuple[NodeRemoval, ...], Together]:
+    """The outcome for each of the nodes tried ``alone``, and for those that can go together."""
     free_to_go = sorted((node for node in alone if not node.held), key=lambda node: (len(node.pods), node.name))
     group = trials.together([node.name for node in free_to_go])
     place = {name: number for number, name in enumerate(group.nodes, 1)}
@@ -178,7 +165,7 @@ def removals(
         moved=len(group.placed),
         preempted=group.preempted,
         lost=tuple(group.lost),
-        violated=violated(group.world, world.cluster, group.placed),
+        violated=violated(group.world, trials.settled.world.cluster, group.placed),
         untried=group.untried,
     )
     return tuple(
@@ -196,11 +183,18 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
 class _Trials:
     """Removes nodes from forks of one world, which is settled and is not changed."""
 
-    def __init__(self, world: World, flags: DrainFlags, waited: Collection[PodKey]) -> None:
-        self._world, self._flags, self._waited = world, flags, waited
-        self._certain, self._domains = Certain(world), CountingDomains(world)
+    def __init__(self, settled: Settled, flags: DrainFlags) -> None:
+        """Pods that waited before it settled are not blamed on the nodes where they were placed since."""
+        self.settled, self._flags, self._waited = settled, flags, settled.waited
+        self._world = settled.world.fork()
+        self.assumed = self._world.assumed
+        self._certain, self._domains = Certain(self._world), CountingDomains(self._world)
 
-    def alone(self, name: str) -> _Alone:
+    @classmethod
+    def of(cls, question: Removable, scene: Scene) -> Self:
+        return cls(scene.settled(None, "any node goes"), question.drain_flags)
+
+    def __call__(self, name: str) -> _Alone:
         """The removal of one node, while the others stay.
 
         It is drained even if something speaks against that, with all flags where kubectl refuses: all that blocks it is

@@ -31,6 +31,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     summary = "Find the nodes that can be drained and deleted."
     purpose = "Cluster"
     yes, no = "some node can go", "none can"
+    hands_out = True
     doing = "draining nodes"
 
     nodes: Annotated[

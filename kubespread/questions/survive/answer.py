@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.core import Pod
@@ -11,10 +12,11 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.question import asks
-from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport
+from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
@@ -26,7 +28,6 @@ from kubespread.world.reporting.happenings import AskedWorkloads, desired_replic
 from kubespread.world.reporting.missing import Missing
 from kubespread.world.store.happenings import LOST, PREEMPTED
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.pod_book import PodKey
 from kubespread.world.store.waiting import Waiting
 
 NOT_MODELLED = (
@@ -49,6 +50,7 @@ def survive(
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
+    jobs: int | None = 1,
     on_progress: OnProgress | None = None,
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
@@ -56,16 +58,14 @@ def survive(
     Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
     """
     question = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
 
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
     """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector)
-    settled = scene.settled(whose, "anything is lost")
-    world = settled.world
+    counting = _Counting.of(question, scene)
+    world, whose = counting.world, counting.whose
     lost = list(_lost(world, scene.now, question.keys))
-    counting = _Counting(world, whose.those_in(world), settled.waited)
     if counting.is_empty:
         raise whose.none_found(scene.now)
     report = SurviveReport(
@@ -77,10 +77,10 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=counting.pending,
-        losses=tuple(_Loss(counting, domain).report() for domain in scene.counted(lost)),
+        losses=tuple(scene.tasks(counting, lost)),
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
-        notes=(*scene.notes, *settled.notes, *_notes(world, lost)),
+        notes=(*scene.notes, *counting.settled.notes, *_notes(world, lost)),
     )
     return report.requiring(_failures(question, report))
 
@@ -130,11 +130,21 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Counting:
     """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
-    def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool], waited: Collection[PodKey] = ()) -> None:
-        """``world`` is settled, and is not changed; ``waited`` is as for `Missing`."""
-        self.world = world
-        self._asked = AskedWorkloads(world, is_asked)
-        self.missing = Missing(world, waited)
+    def __init__(self, settled: Settled, whose: WorkloadsAsked) -> None:
+        """Its world is not changed."""
+        self.settled, self.whose = settled, whose
+        self.world = settled.world
+        self.assumed = self.world.assumed
+        self._asked = AskedWorkloads(self.world, whose.those_in(self.world))
+        self.missing = Missing(self.world, settled.waited)
+
+    @classmethod
+    def of(cls, question: Survive, scene: Scene) -> Self:
+        whose = WorkloadsAsked.of(question.namespace, question.selector)
+        return cls(scene.settled(whose, "anything is lost"), whose)
+
+    def __call__(self, domain: _Domain) -> DomainLoss:
+        return _Loss(self, domain).report()
 
     def workload(self, pod: Pod) -> WorkloadName | None:
         """The workload that the pod counts for, the pod itself without a controller; None where it does not count."""

@@ -30,6 +30,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     summary = "Lose each zone in turn, and show which pods stay pending."
     yes, no = "the question is answered", "what --fail-on names happens"
     verdict_counts = False
+    hands_out = True
     doing = "losing domains"
     outputs = {
         "table": "a table",

@@ -47,30 +47,32 @@ class Checked:
     """Findings that annotations silence."""
 
 
-def check(
-    subjects: Sequence[Subject],
-    refused: Iterable[Refused],
-    rules: Sequence[AnyRule],
-    surroundings: Surroundings,
-    on_progress: Callable[[int], None] | None = None,
-) -> Checked:
-    """All findings, in the order of files and of their content."""
-    checked, plugins, company = Checked(), dict[int, Framework](), Company(subjects)
-    findings: list[Finding] = []
-    for part in refused:
-        _keep(checked, findings, _faults(part, rules), part.ignored)
-    for number, subject in enumerate(subjects):
-        if on_progress is not None:
-            on_progress(number)
-        made = plugins.get(id(subject.profile))
+class Checking:
+    """Runs the rules on one workload at a time, beside the others."""
+
+    def __init__(self, subjects: Sequence[Subject], rules: Sequence[AnyRule], surroundings: Surroundings) -> None:
+        self._subjects, self._rules, self._surroundings = subjects, rules, surroundings
+        self._plugins, self._company = dict[int, Framework](), Company(subjects)
+
+    def check(self, number: int) -> Checked:
+        """What is found in the workload of that number."""
+        subject, surroundings = self._subjects[number], self._surroundings
+        made = self._plugins.get(id(subject.profile))
         if made is None:
-            made = plugins[id(subject.profile)] = framework(subject.profile)
+            made = self._plugins[id(subject.profile)] = framework(subject.profile)
         cluster = surroundings.cluster
         trial = Trial(subject, cluster, made) if cluster is not None else None
-        case = Case(subject, company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out)
-        _keep(checked, findings, _findings(case, rules), subject.ignored)
-    checked.findings = list(fingerprinted(sorted(findings, key=_order)))
-    return checked
+        case = Case(
+            subject, self._company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out
+        )
+        return _kept(_findings(case, self._rules), subject.ignored)
+
+
+def together(refused: Iterable[Refused], rules: Sequence[AnyRule], checked: Iterable[Checked]) -> Checked:
+    """All findings, in the order of files and of their content."""
+    parts = [*(_kept(_faults(part, rules), part.ignored) for part in refused), *checked]
+    findings = (finding for part in parts for finding in part.findings)
+    return Checked(list(fingerprinted(sorted(findings, key=_order))), sum(part.ignored for part in parts))
 
 
 def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str, ...]:
@@ -78,12 +80,14 @@ def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str
     return tuple(rule.code for rule in rules if rule.needs_cluster and surroundings.cluster is None)
 
 
-def _keep(checked: Checked, kept: list[Finding], findings: Iterable[Finding], silenced: Sequence[str]) -> None:
+def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
+    checked = Checked()
     for finding in findings:
         if is_silenced(finding.code, silenced):
             checked.ignored += 1
         else:
-            kept.append(finding)
+            checked.findings.append(finding)
+    return checked
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
