@@ -17,12 +17,14 @@ from typing import NamedTuple
 
 from tests.golden.cases import Data, recorded, release_of
 from tests.golden.recorder.building import Checkout, CheckoutError, built, checkout
+from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.families import FAMILIES, cases
-from tests.golden.recorder.recording import BUILD, RECORDER, Tally, record
+from tests.golden.recorder.recording import BUILD, Tally, program_of, record
 from tests.golden.recorder.running import families as running
 from tests.golden.recorder.running.plane import PROGRAMS, PlaneError
 from tests.golden.recorder.running.recording import record as record_running
 from tests.golden.recorder.shrinking import shrunk
+from tests.golden.replay import FAMILIES as REPLAYED
 
 SHOWN = 3
 """Of the differences of a family; the file has all cases."""
@@ -104,13 +106,16 @@ def _drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str
 
 def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
     for path in files:
-        # The name begins as the file's does, which tells what compares it.
+        if path.name.startswith(tuple(REPLAYED.keys() - CONTROLLERS.keys())):
+            raise CheckoutError(f"{path}: no program here answers its cases")
+        # The name begins as the file's does, which tells what answers and what compares it.
         name = f"{path.name.removesuffix('.jsonl.gz')}-{path.resolve().parent.name}"
         yield name, _answered(name, f"those of {path}", (found.case for found in recorded(path)))
 
 
 def _answered(name: str, source: str, asked: Iterable[Data]) -> Series:
-    return Series(source, [RECORDER], lambda programs, of: record(programs / RECORDER, of, name, source, asked))
+    program = program_of(name)
+    return Series(source, [program], lambda programs, of: record(programs / program, of, name, source, asked))
 
 
 def _running(family: str, seed: int, count: int) -> Series:
@@ -125,7 +130,7 @@ def _shrink(asked: argparse.Namespace) -> int:
     found = next((each for each in recorded(path) if each.name == name), None)
     if found is None:
         raise CheckoutError(f"{file}: it has no case {name}")
-    small, left = shrunk(BUILD.absolute() / RECORDER, path.name, found.case, release_of(path))
+    small, left = shrunk(BUILD.absolute() / program_of(path.name), path.name, found.case, release_of(path))
     print(json.dumps(small.case, indent=1))
     print(json.dumps({"expect": small.expect}, indent=1))
     print("\n".join(map(str, left)) or "Nothing differs.")

@@ -1,4 +1,4 @@
-"""Cases, kube-scheduler's answers to them, and where ours are others."""
+"""Cases, the answers of Kubernetes' own code to them, and where ours are others."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ import msgspec
 
 from tests.golden.cases import Data, Difference, Recorded
 from tests.golden.recorder.building import Checkout
+from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.replay import differences
 
 BUILD = Path("build/record")
-RECORDER = "recorder"
-"""The program that answers cases of one cycle or queue."""
 BATCH = 100
 """How many cases are in memory at once."""
 TIMES = 8
-"""How often a case is asked again whose answer is not ours: what varies is chance in kube-scheduler itself."""
+"""How often a case is asked again whose answer is not ours: what varies is chance in Kubernetes itself."""
+
+
+def program_of(name: str) -> str:
+    """What answers the cases of a family, or of a file."""
+    return "record-controllers" if name.startswith(tuple(CONTROLLERS)) else "recorder"
 
 
 class Tally(NamedTuple):
@@ -40,7 +44,7 @@ class Tally(NamedTuple):
 
 
 def answers(program: Path, asked: Sequence[Data]) -> list[Data | None]:
-    """kube-scheduler's answer to each case; None where it crashes. Raises RuntimeError for what is the recorder's fault."""
+    """The program's answer to each case; None where it crashes. Raises RuntimeError for what is the recorder's fault."""
     found: dict[int, Data | None] = {}
     for gates in dict.fromkeys(case.get("gates", "") for case in asked):
         group = [i for i, case in enumerate(asked) if case.get("gates", "") == gates]
@@ -64,12 +68,12 @@ def _answers(program: Path, gates: str, asked: Sequence[Data]) -> list[Data | No
 
 def _answer(line: bytes) -> Data | None:
     found: Data = msgspec.json.decode(line)
-    name = found.pop("name")
-    if (fault := found.get("harness", "")).startswith("panic:"):
+    if (fault := found.get("fault", "")).startswith("panic:"):
         return None
     if fault:
-        raise RuntimeError(f"{name}: {fault}")
-    return found
+        raise RuntimeError(f"{found['name']}: {fault}")
+    answer: Data = found["answer"]
+    return answer
 
 
 def canonical(answer: Data | None) -> Data | None:
@@ -88,7 +92,7 @@ def canonical(answer: Data | None) -> Data | None:
 
 
 def _is_chance(program: Path, case: Data, answer: Data) -> bool:
-    """Whether kube-scheduler, asked again, says anything else."""
+    """Whether the program, asked again, says anything else."""
     return any(canonical(each) != canonical(answer) for each in answers(program, [case] * TIMES))
 
 
@@ -102,11 +106,11 @@ def record(program: Path, of: Checkout, name: str, source: str, asked: Iterable[
     with written(name, of, source) as write:
         for case, answer, again in _answered(program, asked):
             if answer is None:
-                tally.lost.append(f"{case['name']}: kube-scheduler crashes")
+                tally.lost.append(f"{case['name']}: {program.name} crashes")
                 continue
             found = list(differences(f"{name}.jsonl.gz", Recorded(case, answer), of.release))
             if canonical(answer) != canonical(again) or (found and _is_chance(program, case, answer)):
-                tally.chance.append(f"{case['name']}: kube-scheduler answers in several ways")
+                tally.chance.append(f"{case['name']}: {program.name} answers in several ways")
                 continue
             tally.recorded.append(case["name"])
             tally.found.extend(found)

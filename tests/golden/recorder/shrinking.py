@@ -93,7 +93,7 @@ def _shrink(case: Data, holds: Callable[[], bool]) -> None:
     lists = [things for things in case.values() if isinstance(things, list)]
     for things in (*lists, *lists):
         _halve(things, holds)
-    for thing in (case.get("pod", {}), *lists):
+    for thing in case.values():
         _without(thing, holds)
 
 

@@ -14,9 +14,11 @@ import pytest
 
 from tests.golden.cases import FIXTURES, Recorded, recorded, release_of
 from tests.golden.recorder import recording
+from tests.golden.recorder.__main__ import _again
 from tests.golden.recorder.building import INSERTIONS, OVERLAY, Checkout, CheckoutError, checkout, inserted, overlay
+from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.families import FAMILIES, cases
-from tests.golden.recorder.recording import answers, record
+from tests.golden.recorder.recording import answers, program_of, record
 from tests.golden.recorder.shrinking import shrunk
 from tests.golden.replay import differences
 
@@ -42,11 +44,7 @@ def test_a_case_does_not_depend_on_how_many_are_drawn() -> None:
 
 
 def test_families_ask_in_every_way_and_about_every_kind() -> None:
-    every = [case for family, count in COUNTS.items() for case in cases(family, 1, count)]
-    drawn = [case for case in every if "pod" in case]
-    assert {key for case in every if case not in drawn for key in case} == {
-        "name", "now", "node", "nodes", "pods", "daemonSet", "daemonSets", "flags", "replicaSet", "replicaSets",
-    }  # fmt: skip
+    drawn = [case for family, count in COUNTS.items() if family not in CONTROLLERS for case in cases(family, 1, count)]
     assert {key for case in drawn for key in case} == {
         "name", "nodes", "pods", "objects", "pod",
         "preempt", "stored", "config", "gates", "replicas", "mode", "sample", "queue", "gang",
@@ -137,12 +135,12 @@ for line in sys.stdin:
     case = json.loads(line)
     if "crash" in case["pod"]["metadata"]["labels"]:
         sys.exit("panic: in kube-scheduler")
-    answer = {{"name": case["name"], "configError": "a reason that nobody gives"}}
+    answer = {{"configError": "a reason that nobody gives"}}
     if "chance" in case["pod"]["metadata"]["labels"]:
         answer["configError"] = str(random.random())
     if "app" not in case["pod"]["metadata"]["labels"]:
-        answer = {{"name": case["name"], "fitError": "no nodes available to schedule pods", "nodes": {{}}}}
-    print(json.dumps(answer))
+        answer = {{"fitError": "no nodes available to schedule pods", "nodes": {{}}}}
+    print(json.dumps({{"name": case["name"], "answer": answer}}))
 """
 
 
@@ -176,13 +174,79 @@ def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
     tally = record(program, Checkout(tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
     assert (tally.recorded, tally.chance, tally.lost) == (
         ["same", "other"],
-        ["chance: kube-scheduler answers in several ways"],
-        ["crash: kube-scheduler crashes"],
+        ["chance: recorder answers in several ways"],
+        ["crash: recorder crashes"],
     )
     assert [(each.case, each.what, each.ours) for each in tally.found] == [("other", "refusal", "none")]
     path = tmp_path / "spread.jsonl.gz"
     assert release_of(path) == "1.34.1"
     assert [case.name for case in recorded(path)] == ["same", "other"]
+
+
+DRAINING = """#!{python}
+import json, sys
+for line in sys.stdin:
+    case = json.loads(line)
+    pods = [pod["metadata"] for pod in case["pods"]]
+    answer = {{"evict": [f"{{pod['namespace']}}/{{pod['name']}}" for pod in pods], "warnings": [], "errors": ["never"] * bool(pods)}}
+    print(json.dumps({{"name": case["name"], "answer": answer}}))
+"""
+
+
+def test_a_case_of_controllers_that_differs_is_made_small(tmp_path: Path) -> None:
+    path = tmp_path / "record-controllers"
+    path.write_text(DRAINING.format(python=sys.executable))
+    path.chmod(0o755)
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "u", "controller": True}
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"nodeName": "n1"}, "status": {"phase": "Running"}}
+    names = [{"name": name, "namespace": "default", "ownerReferences": [owner]} for name in "ab"]
+    case = {"name": "x", "node": "n1", "daemonSets": [], "flags": {"ignore-daemonsets": True}}
+    small, left = shrunk(
+        path, "drain.jsonl.gz", case | {"pods": [pod | {"metadata": each} for each in names]}, "1.36.2"
+    )
+    left_over = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b", "namespace": "default"}}
+    assert small.case == case | {"flags": {}, "pods": [left_over]}
+    assert [(each.what, each.recorded, each.ours) for each in left] == [
+        ("evict", ["default/b"], []),
+        ("errors", ["never"], []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("spread", "recorder"),
+        ("defaults-golden", "recorder"),
+        ("pdb", "record-controllers"),
+        ("rollout-worked-controllers", "record-controllers"),
+    ],
+)
+def test_which_program_answers_a_file(name: str, program: str) -> None:
+    assert program_of(name) == program
+
+
+def test_a_file_that_no_program_answers_is_refused_by_name() -> None:
+    path = FIXTURES / "controllers/descheduler.jsonl.gz"
+    with pytest.raises(CheckoutError, match="descheduler.jsonl.gz: no program here answers its cases"):
+        next(_again([path]))
+
+
+def test_families_of_controllers_meet_what_decides() -> None:
+    drawn = {family: [str(each) for each in cases(family, 1, 60)] for family in CONTROLLERS}
+    meant = {
+        "scaledown": ("pod-deletion-cost", "initContainerStatuses", "'elsewhere'", "'Job'", "'api-1'"),
+        "deploystep": ("'Recreate'", "'paused': True", "statusLag", "'pods'", "max-replicas"),
+        "rollout": ("'stuck'", "'unready'", "'paused'", "maxPasses", "'events'"),
+        "statefulset": ("'Parallel'", "'OnDelete'", "'partition'", "'ordinals'", "maxUnavailable", "deletionTimestamp"),
+        "pdb": ("'Widget'", "'Gadget'", "'Rollout'", "disruptedPods", "AlwaysAllow", "'Node'", "'resync': True"),
+        "drain": ("config.mirror", "'emptyDir'", "'gone'", "pod-selector", "2099-01-01"),
+        "daemonset": ("tolerationSeconds", "matchFields", "'nodeName'", "preferredDuring", "'Gt'"),
+        "job": ("'Indexed'", "'suspend': True", "podFailurePolicy", "TerminatingOrFailed", "finishedAt"),
+    }
+    missing = [
+        (family, word) for family, words in meant.items() for word in words if word not in "".join(drawn[family])
+    ]
+    assert missing == []
 
 
 def test_a_case_that_differs_is_made_small(program: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
 from tests.golden.recorder.cases import configurations as configs
-from tests.golden.recorder.cases import controllers, faults, volumes
+from tests.golden.recorder.cases import faults, volumes
 from tests.golden.recorder.cases.cluster import (
     KEYS,
     LONG_AGO,
@@ -47,6 +47,7 @@ from tests.golden.recorder.cases.cluster import (
     tolerations,
     weighed_term,
 )
+from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.devices import back_resources, declare, devices, reserve
 from tests.golden.recorder.cases.draw import Data, Draw
 
@@ -863,9 +864,7 @@ FAMILIES: Mapping[str, Callable[[Draw], Data]] = {
     "queues": queues,
     "gangs": gangs,
     "gangs-mixed": mixed_gangs,
-    "daemonset": controllers.daemon_set,
-    "drain": controllers.drain,
-    "scaledown": controllers.scale_down,
+    **CONTROLLERS,
 }
 
 

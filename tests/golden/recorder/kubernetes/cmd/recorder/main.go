@@ -2,22 +2,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"flag"
-	"fmt"
-	"io"
-	"os"
-	"strings"
+	"errors"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/cmd/recorder/lines"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 )
 
 type Case struct {
-	Name     string            `json:"name"`
 	Nodes    []json.RawMessage `json:"nodes"`
 	Pods     []json.RawMessage `json:"pods"`
 	Objects  []json.RawMessage `json:"objects"`
@@ -43,7 +35,6 @@ type Workload struct {
 }
 
 type Answer struct {
-	Name         string                `json:"name"`
 	Nodes        map[string]NodeAnswer `json:"nodes,omitempty"`
 	FitError     string                `json:"fitError,omitempty"`
 	PreFilterMsg string                `json:"preFilterMsg,omitempty"`
@@ -58,7 +49,7 @@ type Answer struct {
 	Nominated    string                `json:"nominated,omitempty"`
 	Sequence     []string              `json:"sequence,omitempty"`
 	Gang         *GangAnswer           `json:"gang,omitempty"`
-	Harness      string                `json:"harness,omitempty"` // the recorder's own fault, no answer
+	Harness      string                `json:"-"` // the recorder's own fault, no answer
 }
 
 type Verdict struct {
@@ -90,77 +81,17 @@ type GangAnswer struct {
 	Placed map[string]string `json:"placed"`
 }
 
-var (
-	gates   = flag.String("feature-gates", "", "as kube-scheduler takes them; one process has one set")
-	workers = flag.Int("workers", 2, "how many cases are answered at once")
-)
-
 func main() {
-	klog.InitFlags(nil)
-	flag.Parse()
-	flag.Set("logtostderr", "false")
-	flag.Set("stderrthreshold", "FATAL")
-	klog.SetOutput(io.Discard)
-	utilruntime.ErrorHandlers = nil
-	if err := utilfeature.DefaultMutableFeatureGate.Set(*gates); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
 	defaultpreemption.RecorderOffset(func(int32) int32 { return 0 })
-	answers := make(chan chan []byte, *workers) // in the order of the cases
-	go read(bufio.NewReaderSize(os.Stdin, 1<<20), answers)
-	out := bufio.NewWriter(os.Stdout)
-	for answer := range answers {
-		out.Write(<-answer)
-		out.WriteByte('\n')
-		if len(answers) == 0 {
-			out.Flush()
-		}
-	}
-	out.Flush()
+	lines.Main(answered)
 }
 
-func read(in *bufio.Reader, answers chan<- chan []byte) {
-	defer close(answers)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			answer := make(chan []byte, 1)
-			answers <- answer
-			go func() { answer <- answered(line) }()
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func answered(line []byte) (out []byte) {
+func answered(asked []byte) (any, error) {
 	c := &Case{}
+	if err := json.Unmarshal(asked, c); err != nil {
+		return nil, err
+	}
 	answer := &Answer{}
-	var other map[string]any
-	defer func() {
-		if caught := recover(); caught != nil {
-			answer = &Answer{Harness: fmt.Sprintf("panic: %v", caught)}
-		}
-		answer.Name = c.Name
-		out, _ = json.Marshal(answer)
-		if other != nil {
-			other["name"] = c.Name
-			out, _ = json.Marshal(other)
-		}
-	}()
-	err := json.Unmarshal(line, c)
-	if err == nil {
-		other, err = controlled(line)
-	}
-	if err != nil {
-		answer.Harness = err.Error()
-		return
-	}
-	if other != nil {
-		return
-	}
 	switch {
 	case c.Gang != nil:
 		gang(c, answer)
@@ -173,5 +104,8 @@ func answered(line []byte) (out []byte) {
 	default:
 		explain(c, answer)
 	}
-	return
+	if answer.Harness != "" {
+		return nil, errors.New(answer.Harness)
+	}
+	return answer, nil
 }

@@ -4,31 +4,26 @@ import (
 	"context"
 
 	apps "k8s.io/api/apps/v1"
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller"
 )
 
-// RecorderRanked are the pods that rs counts and can delete, as they are compared when it shrinks at the time now.
-func (rsc *ReplicaSetController) RecorderRanked(ctx context.Context, rs *apps.ReplicaSet, now metav1.Time) (controller.ActivePodsWithRanks, error) {
-	none := controller.ActivePodsWithRanks{}
-	logger := klog.FromContext(ctx)
+// RecorderRanked is what a sync sorts to find the pods to delete; then the controller is of no more use.
+func (rsc *ReplicaSetController) RecorderRanked(ctx context.Context, rs *apps.ReplicaSet) (controller.ActivePodsWithRanks, error) {
+	defer rsc.queue.ShutDown()
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
-		return none, err
+		return controller.ActivePodsWithRanks{}, err
 	}
-	var own, related []*v1.Pod
-	if own, err = controller.FilterPodsByOwner(rsc.podIndexer, &rs.ObjectMeta, rsc.Kind, true); err != nil {
-		return none, err
+	pods, err := controller.FilterPodsByOwner(rsc.podIndexer, &rs.ObjectMeta, rsc.Kind, true)
+	if err != nil {
+		return controller.ActivePodsWithRanks{}, err
 	}
-	if own, err = rsc.claimPods(ctx, rs, selector, controller.FilterActivePods(logger, own)); err != nil {
-		return none, err
+	active, err := rsc.claimPods(ctx, rs, selector, controller.FilterActivePods(klog.FromContext(ctx), pods))
+	if err != nil {
+		return controller.ActivePodsWithRanks{}, err
 	}
-	if related, err = rsc.getIndirectlyRelatedPods(logger, rs); err != nil {
-		return none, err
-	}
-	ranked := getPodsRankedByRelatedPodsOnSameNode(own, related)
-	ranked.Now = now
-	return ranked, nil
+	related, err := rsc.getIndirectlyRelatedPods(klog.FromContext(ctx), rs)
+	return getPodsRankedByRelatedPodsOnSameNode(active, related), err
 }
