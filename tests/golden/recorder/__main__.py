@@ -69,7 +69,7 @@ class Series(NamedTuple):
 
 
 def _record(asked: argparse.Namespace) -> int:
-    series = dict(_again(asked.again) if asked.again else _drawn(asked.families.split(","), asked.seed, asked.cases))
+    series = dict(_again(asked.again) if asked.again else drawn(asked.families.split(","), asked.seed, asked.cases))
     of = checkout(asked.kubernetes, asked.release, asked.commit)
     needed = dict.fromkeys(program for each in series.values() for program in each.programs)
     programs = built(of.path, BUILD.absolute(), needed)
@@ -94,9 +94,12 @@ def _record(asked: argparse.Namespace) -> int:
     return 1 if differing else 0
 
 
-def _drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str, Series]]:
+def drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str, Series]]:
+    """``running`` are all families of running clusters."""
     for family in families:
-        if family in running.FAMILIES:
+        if family == "running":
+            yield from drawn(running.FAMILIES, seed, count)
+        elif family in running.FAMILIES:
             yield family, _running(family, seed, count)
         elif family in FAMILIES:
             yield family, _answered(family, f"seed {seed}", cases(family, seed, count))

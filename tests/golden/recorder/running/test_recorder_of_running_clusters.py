@@ -17,6 +17,8 @@ import kubespread
 from kubespread.scenario.reading import read_scenario
 from tests.builders import hosts, owned_by, pod
 from tests.golden.cases import Data
+from tests.golden.recorder.__main__ import drawn
+from tests.golden.recorder.building import CheckoutError
 from tests.golden.recorder.recording import Tally
 from tests.golden.recorder.running.families import FAMILIES, Plan, plan
 from tests.golden.recorder.running.kubelet import Kubelet
@@ -39,6 +41,13 @@ def test_a_seed_plans_the_same_cases_in_every_process() -> None:
 
 
 DRAWN = {family: [plan(family, 1, number) for number in range(60)] for family in FAMILIES}
+
+
+def test_running_names_all_families() -> None:
+    assert list(dict(drawn(["running"], 0, 1))) == list(FAMILIES)
+    assert list(dict(drawn(["spread", "running/drain"], 0, 1))) == ["spread", "running/drain"]
+    with pytest.raises(CheckoutError, match="no such family: any; there are spread, .*, running/workloads"):
+        dict(drawn(["any"], 0, 1))
 
 
 def verbs(plans: list[Plan]) -> set[str]:
