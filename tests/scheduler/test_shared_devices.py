@@ -379,6 +379,17 @@ GATES: dict[str, tuple[str, list[Data], str]] = {
         "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false", CAPACITY["a request within the capacity"][0],
         f"{FAILED}request r: has capacity requests, but the DRAConsumableCapacity feature is disabled",
     ),
+    "capacity of an alternative, before the pools of those before it": (
+        "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false",
+        [
+            resource_claim("c", {"name": "r", "firstAvailable": [
+                {"name": "all", "deviceClassName": "gpu", "allocationMode": "All"},
+                {"name": "some", "deviceClassName": "gpu", "capacity": {"requests": {"memory": "1"}}},
+            ]}),
+            counted("p", "20Gi", [])[0],
+        ],
+        f"{FAILED}subrequest some: has capacity requests, but the DRAConsumableCapacity feature is disabled",
+    ),
     "binding conditions": (
         "DRADeviceBindingConditions=false", BINDING["a device that is bound late is allocated like any other"][0],
         f"0/2 nodes are available: 2 {NOT_ENOUGH}.",

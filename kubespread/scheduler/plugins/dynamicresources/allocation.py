@@ -198,7 +198,7 @@ class _Search:
         self._results: list[list[Allocated]] = [[] for _ in claims]
 
     def _sizes(self, claim: ClaimToAllocate) -> list[list[_Sized]]:
-        sized = [[self._size(request) for request in alternatives] for alternatives in claim.requests]
+        sized = [self._sizes_of(alternatives) for alternatives in claim.requests]
         least = sum(min(alternative.size for alternative in alternatives) for alternatives in sized)
         if least > MAX_DEVICES:
             text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
@@ -210,12 +210,16 @@ class _Search:
                 raise AllocationError(f"claim {claim.name}, constraint #{number}: {text}")
         return sized
 
+    def _sizes_of(self, alternatives: Sequence[RequestToAllocate]) -> list[_Sized]:
+        for request in alternatives if self._rules.knows_sharing and not self._rules.shares_count else ():
+            if request.capacity is not None:
+                kind = "subrequest" if request.alternative else "request"
+                disabled = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
+                raise AllocationError(f"claim {request.claim}, {kind} {request.name}: {disabled}")
+        return [self._size(request) for request in alternatives]
+
     def _size(self, request: RequestToAllocate) -> _Sized:
         owner = f"claim {request.claim}, request {request.name}"
-        if request.capacity is not None and self._rules.knows_sharing and not self._rules.shares_count:
-            kind = "subrequest" if request.alternative else "request"
-            disabled = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
-            raise AllocationError(f"claim {request.claim}, {kind} {request.name}: {disabled}")
         if request.names_admin_access and not self._rules.admin_access_counts:
             raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
         if request.mode == EXACT_COUNT:
