@@ -21,7 +21,7 @@ from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode, normalized
-from kubespread.kube.api.kinds import KEPT, Kind
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
@@ -30,6 +30,7 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -49,10 +50,10 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
     kind, name = reference.kind, reference.name
     namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
-        return from_stored_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
+        return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    stored: Any = _find(snapshot.objects.of(kind.cls), kind, namespace, name)
+    stored: Any = _find(snapshot, snapshot.objects.of(kind.cls), kind, namespace, name)
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():
         workload: Any = _decoded(changed, kind, stored)
@@ -150,7 +151,7 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Can
     return candidate_from_creator(place, creator_of(place, kind, creator, plain), kind.template_path, surroundings)
 
 
-def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
+def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
     for obj in among:
         if obj.metadata.name == name and obj.metadata.namespace == namespace:
             return obj
@@ -158,10 +159,17 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
     if elsewhere := sorted(obj.metadata.namespace for obj in among if obj.metadata.name == name):
         hint = f"; there is one in namespace {', '.join(elsewhere)}"
     elif not among:
-        hint = f"; no {kind.kind} was read at all"
+        hint = f"; no {kind.kind} was read at all, {_instead(snapshot)}"
     else:
         hint = alternatives(name, (obj.metadata.name for obj in among if obj.metadata.namespace == namespace))
     raise NotInClusterError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
+
+
+def _instead(snapshot: Snapshot) -> str:
+    """What else there is that pods can be asked about."""
+    counts = {row.kind: len(snapshot.objects.of(row.cls)) for row in POD_CREATORS.values()}
+    counts["Pod"] = len(snapshot.pods)
+    return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"
 
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:

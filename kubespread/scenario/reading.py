@@ -23,6 +23,7 @@ ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
 """A scenario as a value or as plain data, its path (``-``: standard input), or its text."""
 
 _TEXT, _OBJECT = "<scenario>", "<object>"
+_SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"
 _NO_STEPS = "expected at least one step, found none"
 
 
@@ -66,7 +67,8 @@ def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> S
     version, kind = data.get("apiVersion"), data.get("kind")
     if (version, kind) != (API_VERSION, KIND):
         expected = f"expected apiVersion {API_VERSION} and kind {KIND}"
-        faults.add("" if kind is None else "kind", f"{expected}, found {version or 'none'} and {kind or 'none'}")
+        found = f"found {version or 'none'} and {kind or 'none'}"
+        faults.add("" if kind is None else "kind", f"{expected}, {found}; the smallest one is {_SMALLEST}")
         raise faults.error()
     fields = faults.checked(data, SCENARIO, "")
     metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")

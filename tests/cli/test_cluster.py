@@ -228,8 +228,8 @@ def test_a_snapshot_does_not_hold_the_credentials_of_its_servers_url(server: Fak
 
 NOT_FOUND = {
     "pod/nope": 'pods "nope" not found in namespace default; there are p0, p1, p2, waiting',
-    "deploy/web": 'deployments.apps "web" not found in namespace default; no Deployment was read at all',
-    "cronjobs.batch/web": 'cronjobs.batch "web" not found in namespace default; no CronJob was read at all',
+    "deploy/web": 'deployments.apps "web" not found in namespace default; no Deployment was read at all, only 4 Pods',
+    "cronjobs.batch/web": 'cronjobs.batch "web" not found in namespace default; no CronJob was read at all, only 4 Pods',
 }
 
 

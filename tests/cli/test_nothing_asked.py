@@ -19,7 +19,7 @@ CASES = {
     "a namespace that is not there, nor one like it": (
         "-n other", 'namespaces "other" not found; there are default, empty, shop'
     ),
-    "a namespace without workloads": ("-n empty", "no workloads in namespace empty"),
+    "a namespace without workloads": ("-n empty", "no workloads in namespace empty; there are some in default, shop: -A asks about all"),
     "labels that nobody has": ("-l app=x", "no workloads with the labels app=x in namespace default"),
     "labels that nobody has anywhere": ("-A -l app=x", "no workloads with the labels app=x in the cluster"),
     "a selector that is none": (

@@ -218,9 +218,12 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
     ]
 
 
+SMALLEST = "; the smallest one is {apiVersion: kubespread.dev/v1alpha1, kind: Scenario, spec: {steps: [{drain: NODE}]}}"
+
+
 WRONG = {
-    "another kind": ('{"apiVersion": "v1", "kind": "Pod"}', "kind: expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found v1 and Pod"),
-    "no kind": ("{}", "expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found none and none"),
+    "another kind": ('{"apiVersion": "v1", "kind": "Pod"}', "kind: expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found v1 and Pod" + SMALLEST),
+    "no kind": ("{}", "expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found none and none" + SMALLEST),
     "a list": ("- cordon n1\n", "expected one Scenario, found a list"),
     "two documents": ("{}\n---\n{}\n", "expected one Scenario, found 2 documents"),
     "nothing": ("\n", "expected one Scenario, found nothing"),

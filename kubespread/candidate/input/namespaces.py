@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Namespace
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
 
 _ALWAYS_THERE = "default"
+_MAX_NAMED = 3
 
 
 def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> UsageError:
@@ -24,9 +27,17 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     if missing := _not_found(snapshot, namespace):
         return UsageError(missing)
     namespaces = _namespace_names(snapshot)
-    return UsageError(
-        f"{subject} namespace {namespace}{'' if namespace in namespaces else alternatives(namespace, namespaces)}"
+    hint = (
+        alternatives(namespace, namespaces) if namespace not in namespaces else "" if labels else _elsewhere(snapshot)
     )
+    return UsageError(f"{subject} namespace {namespace}{hint}")
+
+
+def _elsewhere(snapshot: Snapshot) -> str:
+    """That other namespaces have workloads, if they do."""
+    made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
+    namespaces = sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)})
+    return f"; there are some in {some_of(namespaces, _MAX_NAMED)}: -A asks about all" if namespaces else ""
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:

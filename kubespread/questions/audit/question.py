@@ -41,6 +41,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     outputs = {
         "table": "a table",
         "plain": "plain columns",
+        "name": "prints the workloads with findings, the worst first",
         "csv": "",
         "prometheus": "prints metrics for a textfile collector",
     }

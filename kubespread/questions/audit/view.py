@@ -173,6 +173,7 @@ def view(report: AuditReport) -> View:
             ),
         ],
         lines=lambda look: _lines(report, look),
+        names=[workload.workload for workload in report.workloads if workload.level != "ok"],
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
       kubespread removable pool=old --delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
+      kubespread removable -o name | xargs -n 1 kubectl drain --ignore-daemonsets
     """
 
     name = "removable"
@@ -33,6 +34,12 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     yes, no = "some node can go", "none can"
     hands_out = True
     doing = "draining nodes"
+    outputs = {
+        "table": "a table",
+        "plain": "plain columns",
+        "name": "prints the nodes that can go together, in order",
+        "csv": "",
+    }
 
     nodes: Annotated[
         tuple[str, ...],
