@@ -1,13 +1,14 @@
 """Sharing of equal parts among pods: thousands of pods come from a few hundred templates.
 
 A part that was seen before is not created again, and a template whose JSON text is the same as in another pod, apart
-from the node's name, is not even decoded again. Shared parts must not be changed afterwards, so a pod
-is defaulted before it is shared.
+from the names of the node and of the token's volume, is not even decoded again. Shared parts must not be changed
+afterwards, so a pod is defaulted before it is shared.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from copy import copy
 from typing import Any, TypeVar
 
@@ -27,6 +28,9 @@ T = TypeVar("T")
 
 _NODE_NAME = b'"nodeName"'
 _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
+# The API server adds this volume to nearly every pod, under a name of its own.
+_TOKEN_VOLUME = b"kube-api-access-"
+_SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()
 _MAX_REMEMBERED = 4096
 _READ_TEXTS = tuple(name.encode() for name in READ_OF_PODS)
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
@@ -131,12 +135,17 @@ class PodSharing:
     def _spec_from_text(self, text: bytes) -> PodSpec:
         node_name = _PLACEMENT.decode(text).node_name
         key = _without_node_name(text) if node_name else text
+        has_token = _TOKEN_VOLUME in key
+        if has_token:
+            key = _without_suffixes(key)
         template = self._specs.get(key)
         if template is None:
             pod = Pod(spec=_SPEC.decode(text))
             check(pod.spec, "spec")
             default_pod(pod)
-            template = _remember(self._specs, key, self._spec(pod.spec))
+            template = self._spec(pod.spec)
+            if not (has_token and self._keeps_token(template)):
+                _remember(self._specs, key, template)
         spec = copy(template)
         spec.node_name = self._name(node_name)
         return spec
@@ -152,6 +161,13 @@ class PodSharing:
         shared = copy(template)
         shared.node_name = node_name
         return shared
+
+    def _keeps_token(self, template: PodSpec) -> bool:
+        """Whether the name of the token's volume, or what is called alike, is left in what is read."""
+        try:
+            return _TOKEN_VOLUME in self._encode(template)
+        except OverflowError:
+            return True
 
     def _annotations(self, text: bytes) -> dict[str, str]:
         """Few pods have an annotation that is read, and some annotations hold whole manifests."""
@@ -199,6 +215,13 @@ def _without_node_name(spec: bytes) -> bytes:
     before, _, after = spec.partition(_NODE_NAME)
     value = _STRING_VALUE.match(after)
     return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
+
+
+def _without_suffixes(spec: bytes) -> bytes:
+    """The text with the volume of each token under the same name."""
+    return _TOKEN_VOLUME.join(
+        part.lstrip(_SUFFIX) if place else part for place, part in enumerate(spec.split(_TOKEN_VOLUME))
+    )
 
 
 def _read_annotations(annotations: dict[str, str]) -> dict[str, str]:
