@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
 
 import yaml
 
 from tests.cli.support import ROOT
 
+INSTALL = ROOT / "docs" / "install.md"
 KREW = ROOT / "packaging" / "krew" / "kubespread.yaml"
 TEMPLATE = re.compile(r"{{ *(?:addURIAndSha \"(?P<uri>.*?)\" \.TagName|\.TagName) *}}(?=\n)")
 
@@ -31,6 +33,13 @@ def test_the_krew_manifest_is_one_once_it_is_filled_in() -> None:
         assert platform["bin"] in scripts
         os, arch = platform["selector"]["matchLabels"].values()
         assert platform["uri"].endswith(f"/v0.0.0/kubespread-{os}-{arch}.tar.gz")
+
+
+def test_what_is_needed_without_the_kubernetes_client_is_all_else() -> None:
+    """`make dist` installs by this command."""
+    (line,) = re.findall(r"^pip install --no-deps kubespread && pip install (.*)$", INSTALL.read_text(), re.MULTILINE)
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert shlex.split(line) == [requirement for requirement in needed if not requirement.startswith("kubernetes")]
 
 
 def test_the_slow_targets_are_scripts_that_can_be_run() -> None:

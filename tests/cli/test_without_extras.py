@@ -1,4 +1,4 @@
-"""What an install without extras does: everything that files answer, and one line for what they do not."""
+"""What an install without the Kubernetes client and extras does: all that files answer, and one line for the rest."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import yaml
 from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, run
 
 MISSING = (
-    "error: a running cluster takes packages that are missing: pip install 'kubespread[live]'; "
-    "a file or directory (-S/--snapshot) takes none\n"
+    "error: a running cluster takes the package kubernetes, which was left out: pip install kubernetes; "
+    "a file or directory (-S/--snapshot) does without\n"
 )
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 FROM_FILES: dict[str, tuple[str, ...]] = {
@@ -30,9 +30,10 @@ FROM_FILES: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture(autouse=True)
 def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the packages of all extras were not there: whoever imports one fails."""
+    """As if the client and the packages of all extras were not there: whoever imports one fails."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for package in (*(line.partition(">")[0] for lines in extras.values() for line in lines), "urllib3", "pydantic"):
+    packages = [line.partition(">")[0] for lines in extras.values() for line in lines]
+    for package in (*packages, "kubernetes", "urllib3", "pydantic"):
         for name in [package, *(each for each in sys.modules if each.startswith(f"{package}."))]:
             monkeypatch.setitem(sys.modules, name, None)
 

@@ -30,8 +30,8 @@ _NO_SUCH_CLUSTER = (
     "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
 )
 _NO_CLIENT = (
-    "a running cluster takes packages that are missing: pip install 'kubespread[live]'; "
-    "a file or directory (-S/--snapshot) takes none"
+    "a running cluster takes the package kubernetes, which was left out: pip install kubernetes; "
+    "a file or directory (-S/--snapshot) does without"
 )
 _PEM = {
     "certificate-authority": b"-----BEGIN CERTIFICATE-----",
