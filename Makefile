@@ -43,7 +43,7 @@ counts: .venv/dev
 CASES ?= 200
 record: .venv/record
 	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(KUBERNETES)" --seed $(SEED) --cases $(CASES) \
-		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $(AGAIN)) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
+		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $$AGAIN) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 shrink: .venv/record
 	$(BIN)/python -m tests.golden.recorder shrink "$(CASE)"
