@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from tests.golden.recorder.recording import answers
 from tests.golden.replay import differences
 
 _NEEDED = ("apiVersion", "kind", "metadata", "name", "containers", "nodeName", "schedulerName")
+_TIES = ("namespace", "uid", "labels", "replicas", "selector", "template")
+"""What ties a workload to its pods stays whole: without it the API server would not take it, and anything may differ."""
 _NODE_OR_NUMBER = re.compile(r"^nodes\..*?\.(?=filter|plugins|scores|total)|\d+")
 
 Holder = dict[str, Any] | list[Any]
@@ -94,7 +96,7 @@ def _shrink(case: Data, holds: Callable[[], bool]) -> None:
     for things in (*lists, *lists):
         _halve(things, holds)
     for thing in case.values():
-        _without(thing, holds)
+        _without(thing, holds, () if "pod" in case else _TIES)
 
 
 def _drop(holder: Holder, key: Any, holds: Callable[[], bool]) -> bool:
@@ -128,11 +130,13 @@ def _halve(things: list[Any], holds: Callable[[], bool]) -> None:
         size //= 2
 
 
-def _without(holder: Any, holds: Callable[[], bool]) -> None:
+def _without(holder: Any, holds: Callable[[], bool], whole: Collection[str] = ()) -> None:
     """Without any field or element that is not needed, from the outside to the inside."""
     for key in list(_keys(holder)):
-        if key in _NEEDED or not _drop(holder, key, holds):
-            _without(holder[key], holds)
+        if key in whole:
+            continue
+        if key in _NEEDED or (whole and key == "spec") or not _drop(holder, key, holds):
+            _without(holder[key], holds, whole)
 
 
 def _keys(holder: Any) -> Iterator[Any]:
