@@ -108,6 +108,17 @@ def release_phrase(kube_version: str) -> str:
     return f"v{kube_version}{'' if KubeVersion.parse(kube_version).is_released else ' (not released)'}"
 
 
+def scheduler_phrase(kube_version: str, cluster: ClusterReference | None) -> str:
+    """``kube-scheduler v1.30``; empty where that goes without saying: it is the cluster's own release or, where the
+    cluster does not say which that is, the newest.
+    """
+    version, own = KubeVersion.parse(kube_version), "" if cluster is None else cluster.server_version or ""
+    is_modelled = not own or KubeVersion.minor_of(own) == version.minor
+    if version.is_released and is_modelled and KubeVersion.of_server(own) == version:
+        return ""
+    return f"kube-scheduler {release_phrase(kube_version)}"
+
+
 class ClusterReport(QuestionReport, frozen=True, kw_only=True):
     """An answer about one cluster of one release."""
 

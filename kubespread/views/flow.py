@@ -20,9 +20,13 @@ def aim(look: Look) -> int:
 
 
 def flowed(phrases: Iterable[Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
-    """Lines of whole phrases, each indented. A phrase that is wider than the terminal is folded between words."""
+    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
+    between words.
+    """
     line = list[Cell]()
     for phrase in phrases:
+        if not _width(phrase):
+            continue
         if line and _width(line) + len(gutter) + _width(phrase) <= aim(look):
             line += [Cell(gutter), *phrase]
             continue

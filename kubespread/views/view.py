@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from kubespread.questions.map.report import TopologyMap
-from kubespread.reports.parts import release_phrase
+from kubespread.reports.parts import ClusterReference, scheduler_phrase
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
@@ -111,11 +111,10 @@ class View:
     """Notes, gaps and what is not modeled, by heading."""
 
 
-def source(cluster_phrase: str, kube_version: str, *more: str) -> str:
+def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:
     """Where an answer comes from, in one line."""
-    return " · ".join(
-        part for part in (cluster_phrase, f"kube-scheduler {release_phrase(kube_version)}", *more) if part
-    )
+    parts = (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), *more)
+    return " · ".join(part for part in parts if part)
 
 
 class About(TypedDict):
@@ -133,7 +132,7 @@ _TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 def about(report: Any) -> About:
     """Of one report: where it is from, its answer, and its notes and gaps."""
     return About(
-        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
+        provenance=source(report.cluster, report.kube_version, report.manner),
         answer=report.answer,
         tone=_TONES[report.verdict],
         beside=beside([report]),

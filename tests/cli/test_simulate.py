@@ -65,7 +65,7 @@ def test_a_picture_for_people() -> None:
     result = simulate("--replicas", "4", "-o", "table")
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
-        "Pod/mypod in default: 4 of 4 replicas placed      kube-scheduler v1.37",
+        "Pod/mypod in default: 4 of 4 replicas placed",
         "  A zone ≤ 1  1 each → 3·2·2, skew 0 → 1      B node ≤ 1  1 each → 3·2·2, skew 0 → 1 (soft)      counting foo=bar",
         "  zone1  1 → 3  ▒██  node1 +2",
         "  zone2  1 → 2  ▒█   node2 +1",
@@ -316,7 +316,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "1"],
         0,
         [
-            "Pod/web in default: 1 of 1 replica placed, preempting 1 pod: default/victim      kube-scheduler v1.37",
+            "Pod/web in default: 1 of 1 replica placed, preempting 1 pod: default/victim",
             "  a  0 → 1  █  n0 +1",
             "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
         ],
@@ -325,8 +325,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "2"],
         1,
         [
-            "Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim"
-            "      kube-scheduler v1.37",
+            "Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim",
             "  a  0 → 1  █  n0 +1",
             "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
             "  0/1 nodes are available: 1 Insufficient cpu.",
@@ -337,7 +336,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "1", "--no-preemption"],
         1,
         [
-            "Pod/web in default: 0 of 1 replica placed, 1 pending      kube-scheduler v1.37",
+            "Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  1 pending: the only node lacks cpu",
         ],
@@ -346,7 +345,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "1", "--preemption", "--set", "cpu=9"],
         1,
         [
-            "Pod/web in default: 0 of 1 replica placed, 1 pending      kube-scheduler v1.37",
+            "Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  preemption finds no node: preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  1 pending: the only node lacks cpu",
@@ -356,7 +355,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "max"],
         1,
         [
-            "Pod/web in default: 0 fit      kube-scheduler v1.37",
+            "Pod/web in default: 0 fit",
             "  preemption could free n0 by evicting default/victim",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  the next one stops: the only node lacks cpu",
@@ -545,14 +544,14 @@ def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
     path = written(tmp_path / "pod.json", pod(constraints=[hard(ZONE)]))
     shown = run("simulate", path, "-S", cluster, "--replicas", "60", "-o", "table").out.splitlines()
     assert shown[:3] == [
-        "Pod/web in default: 60 of 60 replicas placed      kube-scheduler v1.37",
+        "Pod/web in default: 60 of 60 replicas placed",
         "  A zone ≤ 1  0 each → 2 each, skew 0      counting foo=bar",
         "  30 domains of zone, each 0 → 2",
     ]
 
 
 OVERVIEW = """\
-2 workloads in default      kube-scheduler v1.37
+2 workloads in default
   WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
   low          2    0       1        1              0  all 3 nodes have no room for another pod
   high         2    0       2        0              1

@@ -50,8 +50,8 @@ def test_it_is_one_small_file() -> None:
 FORMS = {
     "plain": "NODE   PODS\nn0     2\n",
     "csv": "node,pods\nn0,2\n",
-    "table": "Crowded nodes      kube-scheduler v1.37\n  NODE  PODS\n  n0       2\n1 nodes are crowded\n",
-    "markdown": "### Crowded nodes\n\n**1 nodes are crowded**\n\n<sub>kube-scheduler v1.37</sub>\n\n"
+    "table": "Crowded nodes\n  NODE  PODS\n  n0       2\n1 nodes are crowded\n",
+    "markdown": "### Crowded nodes\n\n**1 nodes are crowded**\n\n"
     "**Crowded nodes**\n\n| Node | Pods |\n| --- | ---: |\n| n0 | 2 |\n",
 }
 

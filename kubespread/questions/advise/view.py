@@ -14,7 +14,6 @@ from kubespread.views.constraints import constraint_lines
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
 from kubespread.views.provenance import titled
 from kubespread.views.screen import concluded
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
@@ -97,7 +96,7 @@ def view(report: AdviseReport) -> View:
     )  # fmt: skip
     return replace(
         seen,
-        provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
+        provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
         answer=[*report.answer, *([report.message] if report.message is not None else ())],
         tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
     )

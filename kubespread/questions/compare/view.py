@@ -19,7 +19,7 @@ from kubespread.questions.compare.report import (
 )
 from kubespread.questions.compare.workloads.report import ClusterSideReport, CompareWorkloadsReport
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
-from kubespread.reports.parts import release_phrase
+from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
@@ -442,7 +442,8 @@ def heading(headline: Line, report: CompareReport | CompareWorkloadsReport, note
     """The headline with what both sides share and a ``note``, and a line for each difference between the questions."""
     before, after = report.before, report.after
     pairs = zip(_provenance(before), _provenance(after), strict=True)
-    shared = [" ".join(filter(None, old)) for old, new in pairs if old == new]
+    untold = "" if scheduler_phrase(after.kube_version, after.cluster) else " ".join(_provenance(after)[1])
+    shared = [text for old, new in pairs if old == new and (text := " ".join(filter(None, old))) != untold]
     phrases = [" · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)), note]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
     for setting in question_differences(before, after):
@@ -453,8 +454,10 @@ def sources(report: CompareReport | CompareWorkloadsReport) -> str:
     """The clusters and the releases in one line."""
     before, after = report.before, report.after
     where = ARROW.join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
-    releases = ARROW.join(dict.fromkeys([release_phrase(before.kube_version), release_phrase(after.kube_version)]))
-    return " · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part)
+    release = scheduler_phrase(after.kube_version, after.cluster)
+    if before.kube_version != after.kube_version:
+        release = f"kube-scheduler {release_phrase(before.kube_version)}{ARROW}{release_phrase(after.kube_version)}"
+    return " · ".join(part for part in (where, release, report.manner) if part)
 
 
 def question_differences(before: _AnySide, after: _AnySide) -> Iterator[str]:

@@ -22,7 +22,6 @@ from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell,
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look, RowOf
 from kubespread.views.names import shared_suffix
-from kubespread.views.phrases import cluster_phrase
 from kubespread.views.provenance import titled
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, View, beside, source
@@ -46,7 +45,7 @@ def view(report: ExplainReport) -> View:
     """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
+        provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
         answer=report.answer,
         tone=Tone.GOOD if report.schedulable else Tone.BAD,
         sheets_of=lambda: list(_sheets(report)),

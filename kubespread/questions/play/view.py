@@ -18,7 +18,7 @@ from kubespread.reports.happened import (
     PlacedPod,
     eviction_order,
 )
-from kubespread.reports.parts import SkewChange, release_phrase
+from kubespread.reports.parts import SkewChange, scheduler_phrase
 from kubespread.reports.rollout import (
     DomainRevisions,
     KeyRevisions,
@@ -357,7 +357,7 @@ def _title(report: PlayReport) -> Line:
     about = [
         count_of(report.nodes, "node"),
         cluster_phrase(report.cluster),
-        f"kube-scheduler {release_phrase(report.kube_version)}",
+        scheduler_phrase(report.kube_version, report.cluster),
     ]
     text = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
     return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {text}", DIM)]

@@ -19,7 +19,7 @@ from kubespread.questions.simulate.report import (
     nothing_to_place,
 )
 from kubespread.reports.gang import gang_outcome
-from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, release_phrase
+from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
@@ -250,7 +250,7 @@ def provenance(reports: Sequence[SimulateReport]) -> Line:
     profiles = list(dict.fromkeys(report.scheduler_name for report in reports))
     parts = (
         cluster_phrase(reports[0].cluster),
-        f"kube-scheduler {release_phrase(reports[0].kube_version)}",
+        scheduler_phrase(reports[0].kube_version, reports[0].cluster),
         "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}",
     )
     return [cell(" · ".join(part for part in parts if part), DIM)]

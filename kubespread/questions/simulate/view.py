@@ -16,7 +16,6 @@ from kubespread.reports.parts import ConstraintReport, PreemptedPod
 from kubespread.views.bars import placed_bars
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
 from kubespread.views.rollouts import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bars, Frame, NodeFacts, View, beside, source
@@ -120,7 +119,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
     is_one = len(reports) == 1
     return View(
         title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
-        provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
+        provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
         answer=first.answer if is_one else [totals(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
         bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
