@@ -32,7 +32,7 @@ _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
 _TOKEN_VOLUME = b"kube-api-access-"
 _SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()
 _MAX_REMEMBERED = 4096
-_READ_TEXTS = tuple(name.encode() for name in READ_OF_PODS)
+_READ_TEXTS = re.compile(b"|".join(re.escape(name.encode()) for name in READ_OF_PODS))
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
 SPEC_COLLECTIONS = (
     "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
@@ -171,7 +171,7 @@ class PodSharing:
 
     def _annotations(self, text: bytes) -> dict[str, str]:
         """Few pods have an annotation that is read, and some annotations hold whole manifests."""
-        is_read = any(name in text for name in _READ_TEXTS)
+        is_read = _READ_TEXTS.search(text) is not None
         return self._part("annotations", _read_annotations(_LABELS.decode(text))) if is_read else self._no_annotations
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:

@@ -17,12 +17,13 @@ _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
 @contextmanager
-def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
+def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -> Iterator[IO[bytes]]:
     """A file that replaces ``path`` once it is completely written; a pipe or device is written to directly. Raises
     OSError.
 
     The new file has no name until then if the file system allows (Linux's own do), so nothing is left behind however
     the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one.
+    What is not ``is_lasting`` may be lost, or be there in part, when the machine stops: the disk is not waited for.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():
@@ -40,7 +41,8 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fchmod(descriptor, _mode(target) if mode is None else mode)
-            os.fsync(descriptor)
+            if is_lasting:
+                os.fsync(descriptor)
             give_name()
         partial.replace(target)
     except BaseException:

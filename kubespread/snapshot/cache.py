@@ -69,5 +69,5 @@ def remember(file: Path, content: bytes) -> None:
             # Not of ours; a pipe would be waited for.
             return
         make_folder(file.parent)
-        with replacing(file, _FILE_MODE) as opened:
+        with replacing(file, _FILE_MODE, is_lasting=False) as opened:
             opened.write(content)

@@ -18,7 +18,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, check, decode
 from kubespread.kube.api.foreign_kinds import holds_pods, skipped_gaps
-from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, Kind, full_kind
+from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.versions import KubeVersion
@@ -153,8 +153,9 @@ class TypedReader:
             return None
         if item.json:
             try:
-                typed = self._sharing.from_json(item.json) if cls is Pod else _DECODERS[cls].decode(item.json)
-                return self._stripped(typed)
+                if cls is Pod:
+                    return self._sharing.from_json(item.json)
+                return self._stripped(_DECODERS[cls].decode(item.json))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
@@ -250,7 +251,7 @@ class SnapshotBuilder:
     def add(self, obj: ApiObject) -> None:
         """Take one typed object of a known kind."""
         meta = obj.metadata
-        key = (meta.namespace or DEFAULT_NAMESPACE if isinstance(obj, NAMESPACED) else "", meta.name)
+        key = (meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else "", meta.name)
         same_kind = self._objects[type(obj)]
         stored = same_kind.get(key)
         if stored is None or _is_newer(meta.resource_version, stored.metadata.resource_version):

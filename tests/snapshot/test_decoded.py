@@ -168,6 +168,12 @@ def test_it_is_for_the_user_alone(tmp_path: Path, cache: Path, monkeypatch: pyte
     assert oct(kept.stat().st_mode & 0o777) == "0o600"
 
 
+def test_nobody_waits_for_the_disk(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", refuse)
+    kubespread.load(cluster(tmp_path))
+    assert len([*cache.iterdir()]) == 1
+
+
 def test_it_holds_no_more_than_a_saved_snapshot(tmp_path: Path, cache: Path) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"key": "hunter2"}}
     container = {"name": "main", "env": [{"name": "TOKEN", "value": "hunter2"}], "args": ["--password=hunter2"]}
