@@ -42,7 +42,7 @@ RECORDED: Mapping[str, str] = {
     "second/configodd": "odd but valid configurations",
     "second/declared": "declared features of nodes",
     "second/dra": "devices: CEL selectors, counts, alternatives, constraints, taints, extended resources",
-    "devices/devices": "devices that are partitioned, shared or bound late, and what others hold of them",
+    "devices/dra-shared": "devices that are partitioned, shared or bound late, and what others hold of them",
     "second/gates": "feature gates set otherwise",
     "second/nominated": "pods that are nominated to a node, the candidate or others",
     "second/preempt-more": "preemption with host ports and more budgets",

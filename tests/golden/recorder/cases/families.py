@@ -50,6 +50,7 @@ from tests.golden.recorder.cases.cluster import (
 from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.devices import back_resources, declare, devices, reserve
 from tests.golden.recorder.cases.draw import Data, Draw
+from tests.golden.recorder.cases.shared_devices import shared_devices
 
 _GANG = "GenericWorkload=true,GangScheduling=true"
 
@@ -834,6 +835,7 @@ FAMILIES: Mapping[str, Callable[[Draw], Data]] = {
     "migrated": migrated,
     "capacity": capacity,
     "dra": all_devices,
+    "dra-shared": shared_devices,
     "backed": backed_resources,
     "declared": declared,
     "mixed": mixed,
