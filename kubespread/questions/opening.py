@@ -21,6 +21,8 @@ _DEFAULT = Scheduler()
 def load(path: str | Path, *more: str | Path) -> Snapshot:
     """A cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
 
+    What one large file was decoded to is kept in the user's cache, ``$XDG_CACHE_HOME/kubespread``, by its content.
+
     Raises SnapshotError, UsageError and ManifestError.
     """
     paths = tuple(str(part) for part in (path, *more))
