@@ -16,7 +16,7 @@ _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].
 _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
 UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"
-"""The release that is modeled ahead, and the last of its previews whose changes are: docs/releases/1.38.md."""
+"""The release that is modeled ahead, ``NEWEST`` where none is, and the last of its previews whose changes are."""
 SCORES_SINCE = 24
 
 
@@ -44,10 +44,8 @@ class KubeVersion:
                 f"1.{OLDEST}"
             )
         if minor > UPCOMING:
-            raise UsageError(
-                f"kube-scheduler 1.{minor} is not modeled: versions 1.{OLDEST} to 1.{NEWEST} are, "
-                f"and what is merged of 1.{UPCOMING}"
-            )
+            ahead = f", and what is merged of 1.{UPCOMING}" if UPCOMING > NEWEST else ""
+            raise UsageError(f"kube-scheduler 1.{minor} is not modeled: versions 1.{OLDEST} to 1.{NEWEST} are{ahead}")
         return cls(minor, int(match["patch"]) if match["patch"] else None)
 
     @classmethod

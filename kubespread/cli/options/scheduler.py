@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubespread.cli.options.spelling import valued
+from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
 
 if TYPE_CHECKING:
     from kubespread.questions.scheduler import Scheduler
+
+_AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
+RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST}{_AHEAD}"
+DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,7 @@ class SchedulerOptions:
         valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37, or 1.38, which is not released yet (default: the "
-            "cluster's own, else its newest kubelet's, else 1.37).",
+            help=f"{RELEASES} (default: {DEFAULT_RELEASE}).",
         ),
     ] = None
     feature_gates: Annotated[

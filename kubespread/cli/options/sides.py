@@ -12,7 +12,7 @@ from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.cluster import ClusterOptions
-from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.scheduler import DEFAULT_RELEASE, RELEASES, SchedulerOptions
 from kubespread.cli.options.spelling import valued
 from kubespread.cli.pod import check_asked, pods_asked_about, pods_field
 from kubespread.errors import UsageError
@@ -56,8 +56,7 @@ class CompareSchedulerOptions(SchedulerOptions):
         valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37, or 1.38, which is not released yet; given twice: BEFORE "
-            "and AFTER (default: the cluster's own, else its newest kubelet's, else 1.37).",
+            help=f"{RELEASES}; given twice: BEFORE and AFTER (default: {DEFAULT_RELEASE}).",
         ),
     ] = None
 
