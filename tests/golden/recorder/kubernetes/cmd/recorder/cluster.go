@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -299,6 +300,20 @@ func (objects *Objects) client() *fake.Clientset {
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return action.GetSubresource() == "binding", nil, nil
 	})
+	var made atomic.Int64
+	client.PrependReactor("create", "resourceclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		claim := action.(clienttesting.CreateAction).GetObject().(*resourceapi.ResourceClaim)
+		if claim.Name == "" { // the API server's part: a replica's claim for an extended resource, while the replica is bound
+			claim.Name = fmt.Sprintf("%s%d", claim.GenerateName, made.Add(1))
+			claim.UID = types.UID("made-" + claim.Name)
+		}
+		return false, nil, nil
+	})
+	for _, verb := range []string{"update", "patch"} { // replicas are in the queue only
+		client.PrependReactor(verb, "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			return action.GetSubresource() == "status", &v1.Pod{}, nil
+		})
+	}
 	return client
 }
 
