@@ -342,9 +342,9 @@ VERSIONS = {
     "a release": ({"major": "1", "minor": "34", "gitVersion": "v1.34.3-gke.1"}, "1.34.3", ()),
     "a build of master": ({"major": "1", "minor": "36+", "gitVersion": "v0.0.0-master+$Format:%H$"}, "1.36", ()),
     "a newer one": (
-        {"major": "1", "minor": "38", "gitVersion": "v1.38.0"},
+        {"major": "1", "minor": "39", "gitVersion": "v1.39.0"},
         "1.37",
-        ("the cluster runs v1.38.0, which is not modeled: answers are those of 1.37",),
+        ("the cluster runs v1.39.0, which is not modeled: answers are those of 1.37",),
     ),
 }
 
