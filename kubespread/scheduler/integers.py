@@ -12,11 +12,12 @@ def divide(numerator: Integers, denominator: Integers | int) -> Integers:
     """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
     if numerator.size and numerator.min() >= 0 and np.min(denominator) > 0:
         return numerator // denominator  # the usual case, where both roundings are one
-    bottom = np.abs(np.where(denominator == 0, 1, denominator))
-    quotient: Integers = np.abs(numerator) // bottom
-    return np.where(
-        denominator == 0, 0, np.where((numerator < 0) != (np.asarray(denominator) < 0), -quotient, quotient)
-    )
+    bottom = np.where(denominator == 0, 1, denominator)
+    # Not by way of absolute values: the least int64 has none.
+    with np.errstate(over="ignore"):
+        floor: Integers = numerator // bottom
+    is_too_low = (floor < 0) & (numerator % bottom != 0)
+    return np.where(denominator == 0, 0, floor + is_too_low)
 
 
 def round_half_away(values: NDArray[np.float64]) -> Integers:
