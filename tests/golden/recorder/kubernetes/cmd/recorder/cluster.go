@@ -288,23 +288,14 @@ func (objects *Objects) client() *fake.Clientset {
 			return true, list.DeepCopyObject(), nil
 		})
 	}
-	made := 0 // The API server names what has a generateName, and gives it a UID.
-	client.PrependReactor("create", "resourceclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		claim := action.(clienttesting.CreateAction).GetObject().(*resourceapi.ResourceClaim)
-		if claim.Name == "" {
-			made++
-			claim.Name, claim.UID = fmt.Sprintf("%s%05d", claim.GenerateName, made), types.UID(fmt.Sprintf("made-%05d", made))
-		}
-		return false, nil, nil
-	})
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return action.GetSubresource() == "binding", nil, nil
 	})
-	var made atomic.Int64
+	var made atomic.Int64 // The API server names what has a generateName, and gives it a UID; replicas are bound in the background.
 	client.PrependReactor("create", "resourceclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		claim := action.(clienttesting.CreateAction).GetObject().(*resourceapi.ResourceClaim)
-		if claim.Name == "" { // the API server's part: a replica's claim for an extended resource, while the replica is bound
-			claim.Name = fmt.Sprintf("%s%d", claim.GenerateName, made.Add(1))
+		if claim.Name == "" {
+			claim.Name = fmt.Sprintf("%s%05d", claim.GenerateName, made.Add(1))
 			claim.UID = types.UID("made-" + claim.Name)
 		}
 		return false, nil, nil
