@@ -98,7 +98,7 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,dask]' --group dev
 	touch $@
 
 # Go is the one that is installed, or else PyPI's.

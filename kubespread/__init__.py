@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kubespread.questions.simulate.then import simulate_then
     from kubespread.questions.survive.answer import survive
     from kubespread.questions.survive.report import SurviveReport
+    from kubespread.questions.tasks import Workers
     from kubespread.questions.upgrade.answer import upgrade
     from kubespread.questions.upgrade.report import UpgradeReport
     from kubespread.scenario.types import Scenario
@@ -76,6 +77,7 @@ __all__ = [
     "TopologyMap",
     "UpgradeReport",
     "UsageError",
+    "Workers",
     "__version__",
     "advise",
     "after_edits",
@@ -129,6 +131,7 @@ _HOMES = {
     "TopologyMap": "kubespread.questions.map.report",
     "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
+    "Workers": "kubespread.questions.tasks",
     "advise": "kubespread.questions.advise.answer",
     "after_edits": "kubespread.questions.opening",
     "after_steps": "kubespread.questions.play.answer",

@@ -51,6 +51,8 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
         "views",
         "world",
+        # What a worker elsewhere has to have too.
+        "__version__",
     },
     "assistants": {
         "candidate.manifests.file",
@@ -102,6 +104,7 @@ FENCES: dict[str, set[str]] = {
     "kubernetes": {"snapshot"},
     "mcp": {"assistants"},
     "anyio": {"assistants"},
+    "distributed": {"questions"},
     "joblib": {"questions"},
     "numpy": {"scheduler", "world", "reports", "questions"},
 }

@@ -41,7 +41,7 @@ from kubespread.questions.question import (
     options_of,
 )
 from kubespread.questions.registry import question as question_of
-from kubespread.questions.tasks import Workers
+from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import Writer, writers_of
 
 if TYPE_CHECKING:
@@ -54,6 +54,15 @@ _JOBS = Annotated[
         "--jobs", metavar="N", min=1, show_default=False,
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
+    ),
+]  # fmt: skip
+
+_ENGINE = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", metavar="ADDRESS", show_default=False,
+        help="Scheduler of a Dask cluster whose workers do it instead (tcp://HOST:8786); takes kubespread[dask], and "
+        "kubespread on each worker.",
     ),
 ]  # fmt: skip
 
@@ -72,7 +81,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
     if question.hands_out:
-        own_fields.append(("jobs", _JOBS, field(default=None)))
+        own_fields += [("jobs", _JOBS, field(default=None)), ("engine", _ENGINE, field(default=None))]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
@@ -116,8 +125,9 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
                 writer = _writers(question_of(other.name))[answering.written.name]
                 answering = replace(answering, cluster=other.cluster)
                 return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
-        jobs = options.jobs if question.hands_out else 1
-        workers = Workers(jobs, (lambda _: None) if speaking.quiet else say)
+        workers = ALONE
+        if question.hands_out:
+            workers = Workers(options.jobs, options.engine or "", (lambda _: None) if speaking.quiet else say)
         return _answered(question_asked, opened, answering, workers)
 
     command.__doc__ = question.__doc__

@@ -8,20 +8,18 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import platform
 import signal
+import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
@@ -30,7 +28,10 @@ _STARTING = 1.0
 _MOST_LOST = 2
 """Workers that may die before the rest is done without any."""
 _PATIENCE = 10
-"""Seconds that a worker waits for another task: no longer, since that is how it outlives a process that is killed."""
+"""Seconds that a worker waits for another task, no longer, since that is how it outlives a process that is killed; and
+that a cluster may take to answer.
+"""
+DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
 _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
 
@@ -49,12 +50,23 @@ class Work(Protocol[Item, Result]):
     def __call__(self, item: Item, /) -> Result: ...
 
 
+class Made(NamedTuple):
+    """What makes a work in another process."""
+
+    name: str
+    """A hash of the rest."""
+    made: bytes
+    versions: str
+
+
 @dataclass(frozen=True, slots=True)
 class Workers:
     """How many processes do the parts of an answer. Raises UsageError for less than one."""
 
     jobs: int | None = 1
     """1: this process alone. None: as many as there are cores, once what is left to do is worth starting them."""
+    engine: str = ""
+    """The address of a Dask scheduler, ``tcp://HOST:PORT``, whose workers do all parts instead."""
     on_lost: Callable[[str], object] = field(default=warnings.warn, compare=False)
     """Called when a worker dies."""
 
@@ -80,6 +92,8 @@ class Workers:
 
     def _worth(self, left: int, pace: float, took: float) -> int:
         """How many workers should do what is left, each part of which takes ``pace`` seconds."""
+        if self.engine:
+            return left
         if self.jobs is not None:
             return min(self.jobs, left)
         starting = _STARTING + 2 * took
@@ -97,15 +111,14 @@ class Workers:
         from concurrent.futures.process import BrokenProcessPool
         from hashlib import sha256
 
-        import numpy as np
-
-        pickled = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
-        # As an array, which joblib shares between workers as one file in memory.
-        name, made = sha256(pickled).hexdigest(), np.frombuffer(pickled, np.uint8)
-        done, lost = 0, 0
+        made = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
+        asked = Made(sha256(made).hexdigest(), made, _versions())
+        done, lost, numbered = 0, 0, [*enumerate(items)]
         while done < len(items) and lost < _MOST_LOST:
+            left = numbered[done:]
+            outcomes = _in_cluster(asked, left, self) if self.engine else _in_processes(asked, left, jobs)
             try:
-                for result, assumed in _in_processes([(name, made, item) for item in items[done:]], jobs):
+                for result, assumed in outcomes:
                     work.assumed.update(dict.fromkeys(assumed))
                     if isinstance(result, KubespreadError):
                         raise result
@@ -113,16 +126,21 @@ class Workers:
                     yield result
             except BrokenProcessPool:
                 lost += 1
-                self.on_lost("a worker process died, perhaps for lack of memory: what it was doing is done again")
+                self.on_lost(DIED)
         yield from map(work, items[done:])
 
 
 ALONE = Workers()
 
 
-def _in_processes(tasks: Iterable[tuple[str, NDArray[np.uint8], Any]], jobs: int) -> Iterator[tuple[Any, list[str]]]:
-    """The outcome of each task, in order. Raises BrokenProcessPool."""
-    from joblib import Parallel, delayed, parallel_config
+Outcomes = Iterator[tuple[Any, list[str]]]
+"""What came of each item, an error included, and what was assumed for it; in order."""
+
+
+def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int) -> Outcomes:
+    """Raises BrokenProcessPool."""
+    import numpy as np
+    from joblib import parallel_config
 
     with (
         _deaf_to_interrupts(),
@@ -130,14 +148,87 @@ def _in_processes(tasks: Iterable[tuple[str, NDArray[np.uint8], Any]], jobs: int
             "loky", n_jobs=jobs, inner_max_num_threads=1, max_nbytes=_SHARED_FROM, idle_worker_timeout=_PATIENCE
         ),
     ):
-        outcomes = Parallel(return_as="generator")(delayed(_outcome)(*task) for task in tasks)
+        # An array is one file in memory for all workers.
+        outcomes = _begun(asked, np.frombuffer(asked.made, np.uint8), items)
+    yield from _ended(outcomes)
+
+
+def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers) -> Outcomes:
+    """By a Dask cluster, which does again what a lost worker was doing. Raises UsageError and BrokenProcessPool."""
+    from concurrent.futures import CancelledError
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        from distributed import Client, KilledWorker
+        from distributed import __version__ as release
+    except ImportError:
+        raise UsageError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
+    from joblib import parallel_config
+
+    try:
+        client = Client(workers.engine, timeout=_PATIENCE, set_as_default=False)
+    except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
+        raise UsageError(
+            f"{workers.engine}: no Dask scheduler that distributed {release} gets on with: {error}"
+        ) from None
+    with client:
+        started = _checked_workers(client, workers.engine)
+        try:
+            with parallel_config("dask", client=client, scatter=[asked.made]):
+                outcomes = _begun(asked, asked.made, items)
+            yield from _ended(outcomes)
+        except (KilledWorker, CancelledError) as error:
+            raise BrokenProcessPool from error
+        for _ in started - {*client.nthreads()}:
+            workers.on_lost(DIED)
+
+
+def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]]) -> Any:
+    """joblib's generator of outcomes, by the backend that is configured; ``made`` is `Made.made`, or an array of it."""
+    from joblib import Parallel, delayed
+
+    return Parallel(return_as="generator")(delayed(_outcome)(asked.name, made, asked.versions, *item) for item in items)
+
+
+def _ended(outcomes: Any) -> Outcomes:
+    """The same, ended where nobody wants the rest any more."""
     try:
         yield from outcomes
     finally:
         with warnings.catch_warnings():
-            # Of results that nobody wants any more.
             warnings.simplefilter("ignore")
             outcomes.close()
+
+
+def _checked_workers(client: Any, engine: str) -> set[str]:
+    """The addresses of the cluster's workers. Raises UsageError where there are none, or one has other versions."""
+    try:
+        versions: dict[str, str] = client.run(_versions)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"{engine}: a worker has no kubespread like this one: {error}") from None
+    if not versions:
+        raise UsageError(f"{engine}: the Dask cluster has no workers")
+    for worker, theirs in versions.items():
+        _check_versions(theirs, _versions(), worker)
+    return {*versions}
+
+
+def _versions() -> str:
+    """Of what has to be the same wherever parts of one answer are done."""
+    import msgspec
+    import numpy as np
+
+    from kubespread import __version__
+
+    return (
+        f"kubespread {__version__}, Python {platform.python_version()}, "
+        f"msgspec {msgspec.__version__}, numpy {np.__version__}"
+    )
+
+
+def _check_versions(theirs: str, ours: str, worker: str) -> None:
+    if theirs != ours:
+        raise UsageError(f"the worker {worker} has {theirs}; the question comes from {ours}")
 
 
 @contextmanager
@@ -157,23 +248,37 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_works: dict[str, Any] = {}
-"""In a worker: the work of its last task, by the name of what it is made from."""
+@dataclass(slots=True)
+class _Made:
+    name: str
+    work: Work[Any, Any]
+    number: int
+    """That of its last item. What it assumed for an item before that, it would not say again."""
 
 
-def _outcome(name: str, made: NDArray[np.uint8], item: Any) -> tuple[Any, list[str]]:
+_last: _Made | None = None
+"""In a worker: the work of its last task."""
+_one_by_one = threading.Lock()
+"""A worker of a Dask cluster may have several threads, for one work."""
+
+
+def _outcome(name: str, made: Any, versions: str, number: int, item: Any) -> tuple[Any, list[str]]:
     """In a worker: what the work gives for ``item``, an error included, and what it assumed for that."""
-    if name not in _works:
-        _works.clear()
-        with _no_garbage():
-            _works[name] = pickle.loads(made.data)()
-    work = _works[name]
-    before = len(work.assumed)
-    try:
-        result = work(item)
-    except KubespreadError as error:
-        result = error
-    return result, list(islice(work.assumed, before, None))
+    global _last
+    with _one_by_one:
+        if _last is None or _last.name != name or _last.number >= number:
+            # It may have joined the cluster since its workers were looked at.
+            _check_versions(_versions(), versions, platform.node())
+            _last = None
+            with _no_garbage():
+                _last = _Made(name, pickle.loads(memoryview(made))(), number)
+        _last.number, work = number, _last.work
+        before = len(work.assumed)
+        try:
+            result = work(item)
+        except KubespreadError as error:
+            result = error
+        return result, list(islice(work.assumed, before, None))
 
 
 @contextmanager

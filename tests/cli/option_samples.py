@@ -214,6 +214,7 @@ _MANIFEST: dict[str, str] = {
 }  # fmt: skip
 _WORKLOADS: dict[str, str] = {"-n": "-n shop", "-A": "-A", "-l": "-l app=api"}
 _DRAINS = {"--ignore-daemonsets": "--no-ignore-daemonsets", "--delete-emptydir-data": "--no-delete-emptydir-data"}
+_WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786"}
 _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
 SAMPLES: dict[str, dict[str, str]] = {
     "explain": {
@@ -235,12 +236,12 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3",
     },
     "pending": {**_WORKLOADS, **SHARED, "--no-preemption": "--no-preemption"},
-    "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--why": "--why", "--no-preemption": "--no-preemption", "--jobs": "--jobs 2"},
+    "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
     "check": {
         "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED,
         "-l": "-l app=other", "-A": "-A", "--select": "--select KS2", "--ignore": "--ignore KS1,KS3", "--fail-on": "--fail-on info",
         "--baseline": "--baseline known.json", "--write-baseline": "--write-baseline written.json", "--list-rules": "--list-rules",
-        "--explain": "--explain KS101", "--live": "--live", "--jobs": "--jobs 2",
+        "--explain": "--explain KS101", "--live": "--live", **_WORKERS,
     },
     "compare": {
         "pod": "more.yaml", **_MANIFEST, **SHARED, "--replicas": "--replicas 9", "--from-scratch": "--from-scratch", "--no-preemption": "--no-preemption",
@@ -249,7 +250,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
         "--all": "--all", "-l": "-l app=other", "-A": "-A",
     },
-    "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", "--jobs": "--jobs 2"},
+    "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
@@ -257,7 +258,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         **SHARED, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
         "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool",
     },
-    "removable": {"nodes": "n1", **SHARED, "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", "--jobs": "--jobs 2"},
+    "removable": {"nodes": "n1", **SHARED, "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", **_WORKERS},
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",

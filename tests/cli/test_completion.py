@@ -31,7 +31,7 @@ contexts:
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
 CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
-UNKNOWABLE = {"name", "named", "scheduler_name", "to_scheduler_name", "template_path"}
+UNKNOWABLE = {"engine", "name", "named", "scheduler_name", "to_scheduler_name", "template_path"}
 """Parameters whose values nobody can know, though the help calls them as it calls known ones."""
 
 

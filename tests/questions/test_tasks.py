@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -16,12 +19,11 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot, UsageError
 from kubespread.questions import tasks
-from kubespread.questions.tasks import Workers
+from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data
+from tests.cli.support import FIXTURES, ROOT, environment, run, run_process
 from tests.property.workloads_on_nodes import clusters, snapshot_of
-
-TOLD = "a worker process died, perhaps for lack of memory: what it was doing is done again"
 
 
 class Doubling:
@@ -49,11 +51,13 @@ class Doubling:
         return item * 2
 
 
-def doubled(jobs: int | None, *items: int | str, mortal: Path | None = None) -> tuple[list[Any], list[str], list[str]]:
+def doubled(
+    jobs: int | None, *items: int | str, mortal: Path | None = None, engine: str = ""
+) -> tuple[list[Any], list[str], list[str]]:
     """The results, what was assumed, and what was said."""
     said: list[str] = []
     work = Doubling(mortal, os.getpid())
-    results = Workers(jobs, said.append).results(work, partial(Doubling.of, mortal, os.getpid()), items, 0.0)
+    results = Workers(jobs, engine, said.append).results(work, partial(Doubling.of, mortal, os.getpid()), items, 0.0)
     return list(results), [*work.assumed], said
 
 
@@ -65,13 +69,13 @@ def test_results_and_what_was_assumed_come_in_the_order_of_the_items() -> None:
 def test_what_a_killed_worker_was_doing_is_done_again(tmp_path: Path) -> None:
     items: list[int | str] = [1, 2, "death", 3, 4]
     results, assumed, said = doubled(2, *items, mortal=tmp_path / "died")
-    assert (results, assumed, said) == (*doubled(1, *items)[:2], [TOLD])
+    assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED])
 
 
 def test_what_kills_every_worker_is_done_without_any() -> None:
     items: list[int | str] = [1, "poison", 2]
     results, assumed, said = doubled(2, *items)
-    assert (results, assumed, said) == (*doubled(1, *items)[:2], [TOLD] * 2)
+    assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED] * 2)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -91,9 +95,9 @@ def test_workers_take_over_once_what_is_left_takes_much_longer_than_to_start_the
 ) -> None:
     handed = list[int]()
 
-    def in_processes(outcomes: list[tuple[str, Any, int]], _: int) -> Iterator[tuple[int, list[str]]]:
-        handed.extend(item for _, _, item in outcomes)
-        yield from ((item * 2, [f"{item} has a double"]) for *_, item in outcomes)
+    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int) -> Iterator[tuple[int, list[str]]]:
+        handed.extend(item for _, item in items)
+        yield from ((item * 2, [f"{item} has a double"]) for _, item in items)
 
     clock = iter(range(100))
     monkeypatch.setattr(tasks, "_in_processes", in_processes)
@@ -124,3 +128,66 @@ def test_the_answer_is_the_same_for_any_number_of_jobs(question: str, objects: l
     snapshot = snapshot_of(objects).edited(*filter(None, [edit]))
     ask = ASKED[question]
     assert ask(snapshot, jobs=2) == ask(snapshot, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[str]:
+    """The address of a scheduler with two workers, each a process."""
+    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    dask = [sys.executable, "-m", "dask"]
+    commands = [
+        [
+            *dask,
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            address.rpartition(":")[2],
+            "--no-dashboard",
+            "--no-show",
+        ],
+        *[[*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]] * 2,
+    ]
+    started = [
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment(PYTHONPATH=str(ROOT)), stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) for command in commands
+    ]  # fmt: skip
+    try:
+        yield address
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.filterwarnings("default")
+def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_nothing(dask: str, tmp_path: Path) -> None:
+    from distributed import Client
+
+    with Client(dask, timeout=30, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    asked = ("survive", "-A", "--key", "hostname", "-o", "json", "-S", FIXTURES / "clusters" / "shop.yaml")
+    assert run_process(*asked, "--engine", dask) == run(*asked)
+    items: list[int | str] = [1, 2, "death", 3, 4, *range(20)]
+    results, assumed, said = doubled(None, *items, mortal=tmp_path / "died", engine=dask)
+    assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED])
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_dask_cluster_of_other_versions_is_an_error(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = kubespread.__version__
+    monkeypatch.setattr(kubespread, "__version__", "9.9")
+    with pytest.raises(UsageError, match=f"the worker tcp://.* has kubespread {there}, .* comes from kubespread 9.9"):
+        doubled(None, 1, 2, engine=dask)
+
+
+@pytest.mark.filterwarnings("default")
+def test_where_no_dask_scheduler_is_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
+    monkeypatch.setattr(tasks, "_PATIENCE", 1)
+    with pytest.raises(UsageError, match="tcp://127.0.0.1:1: no Dask scheduler that distributed .* gets on with"):
+        doubled(None, 1, 2, engine="tcp://127.0.0.1:1")
