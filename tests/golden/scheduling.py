@@ -156,7 +156,13 @@ def _expected_run(_case: Data, expect: Data, ours: Data) -> Data:
         # A score that fails is not worked out for the only node that fits, so that its total has no meaning.
         totals = [placement["total"] for placement in ours["placements"]]
         placements = [{**placement, "total": total} for placement, total in zip(placements, totals, strict=True)]
-    return {"placements": placements, "stopped": expect.get("stopped", expect.get("error"))}
+    stopped = expect.get("stopped", expect.get("error"))
+    return {"placements": placements, "stopped": _of_any_score(stopped, ours["stopped"])}
+
+
+def _of_any_score(message: str | None, ours: str | None) -> str | None:
+    """The recorded message, or ours if both are about a score out of range: of several kube-scheduler names any."""
+    return ours if all(_INVALID_SCORE in (said or "") for said in (message, ours)) else message
 
 
 def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
@@ -226,9 +232,7 @@ def _expected_message(expect: Data, ours: Data) -> str | None:
     reasons = (said for node in ours["nodes"].values() for code, said in node["plugins"].values() if code == "Error")
     if "error" in expect and any(message in said for said in reasons):
         return str(ours["fitError"])
-    if all(_INVALID_SCORE in (said or "") for said in (message, ours["fitError"])):
-        return str(ours["fitError"])
-    return message
+    return _of_any_score(message, ours["fitError"])
 
 
 def _samples_candidates(case: Data) -> bool:
