@@ -6,6 +6,7 @@ A worker makes what it needs from the question and the snapshot, once, and then 
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import pickle
 import platform
@@ -165,6 +166,9 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers)
         raise UsageError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
     from joblib import parallel_config
 
+    for handler in logging.getLogger("distributed").handlers:
+        # What matters of a lost connection, an interrupt among its causes, is said here.
+        handler.setLevel(logging.CRITICAL)
     try:
         client = Client(workers.engine, timeout=_PATIENCE, set_as_default=False)
     except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
