@@ -10,8 +10,6 @@ from tests.golden.running import differences
 RUNNING = FIXTURES / "running"
 FAMILIES = sorted(path.name.partition(".")[0] for path in RUNNING.glob("*.jsonl.gz"))
 OTHERWISE = {
-    "drainpar-6": "of pods evicted at once the successor of one was placed before another was evicted",
-    "drainpar-14": "of pods evicted at once the successor of one was placed before another was evicted",
     "rollout-44": "one pod more was deleted before the rollout wedged",
     "rollout-54": "which of several equal old pods a ReplicaSet deletes is chance: 6 of 16 deals end as recorded",
 }

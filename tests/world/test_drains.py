@@ -147,6 +147,33 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["drain n0"],
         ["- web-a n0 evicted", "+ web-5d6-1 n1"],
     ),
+    "pods without a budget go together, and leave no room for a successor under a hard spread": (
+        [
+            *TWO,
+            *deployment("web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}),
+        ],
+        ["drain n0"],
+        [
+            "- web-a n0 evicted",
+            "- web-b n0 evicted",
+            "? web-5d6-1 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable.",
+            "? web-5d6-2 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable.",
+        ],
+    ),
+    "pods of one budget go one after another, however many it allows: the first one's successor has its place by then": (
+        [
+            *TWO,
+            *deployment("web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}),
+            budget("web", maxUnavailable=2),
+        ],
+        ["drain n0"],
+        [
+            "- web-a n0 evicted",
+            "- web-b n0 evicted",
+            "+ web-5d6-1 n1",
+            "? web-5d6-2 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable.",
+        ],
+    ),
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.world.store.happenings import EVICTED, Blocked
-from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.pod_book import PodKey, key_of
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
@@ -40,8 +40,11 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
-    Here all pods that the budgets let go are evicted together. Once their successors are placed and ready the others
-    are tried again, until a round evicts nothing.
+    Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
+    collide, and the API server tries the others again after half a second. Once the successors are placed and ready,
+    all others are tried again, until a round evicts nothing.
+
+    Source: pkg/registry/core/pod/storage/eviction.go, Create
     """
     is_empty = True
     for node in nodes:
@@ -77,20 +80,29 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
     waiting = [key_of(pod) for pod in pods]
     while True:
         evicted, refused = list[Pod](), list[tuple[Pod, Eviction]]()
+        again, charged = set[PodKey](), set[tuple[str, str]]()
         for key in waiting:
             # It may have been preempted, or deleted by its controller, since.
             if key not in world.book:
                 continue
             pod = world.book[key]
+            budgets = {
+                (each.metadata.namespace, each.metadata.name) for each in world.budgets.protecting(pod, world.time)
+            }
+            if charged & budgets:
+                again.add(key)
+                continue
             answer = world.budgets.evict(pod, world.time)
             if answer.code == LET_THROUGH:
                 evicted.append(pod)
+                charged |= budgets if answer.budget_after is not None else set()
             else:
                 refused.append((pod, answer))
         if evicted:
             world.delete(evicted, EVICTED)
             world.settle()
-        helps = any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
-        if len(refused) == len(waiting) or not helps:
+        helps = again or any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
+        if not (evicted and helps):
             return refused
-        waiting = [key_of(pod) for pod, _ in refused]
+        again |= {key_of(pod) for pod, _ in refused}
+        waiting = [key for key in waiting if key in again]
