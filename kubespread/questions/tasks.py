@@ -6,10 +6,7 @@ A worker makes what it needs from the question and the snapshot, once, and then 
 from __future__ import annotations
 
 import gc
-import logging
 import os
-import pickle
-import platform
 import signal
 import threading
 import warnings
@@ -109,6 +106,8 @@ class Workers:
     def _handed_out(
         self, work: Work[Item, Result], make: Callable[[], Work[Item, Result]], items: Sequence[Item], jobs: int
     ) -> Iterator[Result]:
+        # Imported by those who need them: few questions start workers.
+        import pickle
         from concurrent.futures.process import BrokenProcessPool
         from hashlib import sha256
 
@@ -156,6 +155,7 @@ def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int) -> O
 
 def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers) -> Outcomes:
     """By a Dask cluster, which does again what a lost worker was doing. Raises UsageError and BrokenProcessPool."""
+    import logging
     from concurrent.futures import CancelledError
     from concurrent.futures.process import BrokenProcessPool
 
@@ -219,6 +219,8 @@ def _checked_workers(client: Any, engine: str) -> set[str]:
 
 def _versions() -> str:
     """Of what has to be the same wherever parts of one answer are done."""
+    import platform
+
     import msgspec
     import numpy as np
 
@@ -268,6 +270,9 @@ _one_by_one = threading.Lock()
 
 def _outcome(name: str, made: Any, versions: str, number: int, item: Any) -> tuple[Any, list[str]]:
     """In a worker: what the work gives for ``item``, an error included, and what it assumed for that."""
+    import pickle
+    import platform
+
     global _last
     with _one_by_one:
         if _last is None or _last.name != name or _last.number >= number:
