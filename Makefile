@@ -39,14 +39,17 @@ bench: .venv/installed
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
 
+# What a target cannot do without, and how it is given.
+CHECKOUT = $(or $(KUBERNETES),$(error say where Kubernetes is: make $@ KUBERNETES=path/to/kubernetes))
+
 # Answers of Kubernetes' own code, from a checkout of Kubernetes with vendor/: tests/golden/recorder/README.md.
 CASES ?= 200
 record: .venv/record
-	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(KUBERNETES)" --seed $(SEED) --cases $(CASES) \
+	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(CHECKOUT)" --seed $(SEED) --cases $(CASES) \
 		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $$AGAIN) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 shrink: .venv/record
-	$(BIN)/python -m tests.golden.recorder shrink "$(CASE)"
+	$(BIN)/python -m tests.golden.recorder shrink "$(or $(CASE),$(error say which case: make shrink CASE=build/record/FAMILY.jsonl.gz:NAME))"
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators
@@ -58,7 +61,7 @@ release-data: .venv/dev
 
 # What of the files and functions that rules were read from a checkout does not have, and its other default plugins.
 sources: .venv/dev
-	$(BIN)/python -m tests.releases.sources "$(KUBERNETES)"
+	$(BIN)/python -m tests.releases.sources "$(CHECKOUT)"
 
 licenses: .venv/dev
 	$(BIN)/python -m tests.licenses docs/licenses.md

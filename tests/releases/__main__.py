@@ -131,6 +131,8 @@ def write(checkout: Path, release: str | None) -> str:
         raise SystemExit(f"{checkout} is no checkout of Kubernetes: it has no {file}")
     found = minor.search((checkout / file).read_text())
     name = release or f"1.{found[1] if found else '?'}"
+    if not re.fullmatch(r"1\.\d+(\.\d+)?", name):
+        raise SystemExit(f"{name}: no release; write it as 1.36 or 1.36.2")
     _, number, patch = (int(part) for part in f"{name}.0".split(".")[:3])
     parts = dict(changes_of(checkout, (number, patch)))
     source = f"{_GATES[0]}, *_features.go of staging/src/k8s.io and {_SCHEMA} of Kubernetes {name}"
@@ -138,7 +140,9 @@ def write(checkout: Path, release: str | None) -> str:
     by_hand = json.loads(file_of_release.read_text()) if file_of_release.exists() else {}
     data = {**by_hand, "source": source, **parts}
     file_of_release.write_text(json.dumps({part: value for part, value in data.items() if value}, indent=2) + "\n")
-    return f"{name}: " + ", ".join(f"{len(value)} {part.replace('_', ' ')}" for part, value in parts.items())
+    return f"{file_of_release.name}: " + ", ".join(
+        f"{len(value)} {part.replace('_', ' ')}" for part, value in parts.items()
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -152,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(write(asked.checkout, asked.release))
     all_changes.cache_clear()
     HISTORY.write_text(text_of(histories(all_changes())))
+    print(f"{HISTORY.name} is written: git diff shows what changes")
 
 
 if __name__ == "__main__":

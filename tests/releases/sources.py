@@ -89,6 +89,8 @@ def _listed(plugins: list[tuple[str, int]]) -> str:
 
 
 if __name__ == "__main__":
+    if not (Path(sys.argv[1]) / _PLUGINS).exists():
+        sys.exit(f"{sys.argv[1]} is no checkout of Kubernetes: it has no {_PLUGINS}")
     gone = [*missing(Path(sys.argv[1])), *other_plugins(Path(sys.argv[1]))]
     print("\n".join(gone) or "every file, name and default plugin is there")
     sys.exit(bool(gone))

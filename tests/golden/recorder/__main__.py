@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from kubespread.errors import UsageError
+from kubespread.kube.versions import KubeVersion
 from tests.golden.cases import Data, recorded, release_of
-from tests.golden.recorder.building import Checkout, CheckoutError, built, checkout
+from tests.golden.recorder.building import UNKNOWN, Checkout, CheckoutError, built, checkout
 from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.families import FAMILIES, cases
 from tests.golden.recorder.recording import BUILD, Tally, program_of, record
@@ -71,9 +73,14 @@ class Series(NamedTuple):
 def _record(asked: argparse.Namespace) -> int:
     series = dict(_again(asked.again) if asked.again else drawn(asked.families.split(","), asked.seed, asked.cases))
     of = checkout(asked.kubernetes, asked.release, asked.commit)
+    try:
+        KubeVersion.parse(of.release)
+    except UsageError as error:
+        raise CheckoutError(f"{error}; CONTRIBUTING.md says how a new release is taken up") from None
     needed = dict.fromkeys(program for each in series.values() for program in each.programs)
+    print(f"Go builds {', '.join(needed)}: 10 to 20 minutes the first time, then seconds", flush=True)
     programs = built(of.path, BUILD.absolute(), needed)
-    print(f"Kubernetes {of.release} ({of.commit})")
+    print(f"Kubernetes {of.release} ({'commit unknown: COMMIT= says it' if of.commit == UNKNOWN else of.commit})")
     total = differing = 0
     begin = time.monotonic()
     for name, each in series.items():
@@ -109,7 +116,9 @@ def drawn(families: Iterable[str], seed: int, count: int) -> Iterator[tuple[str,
 
 def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
     for path in files:
-        if path.name.startswith(tuple(REPLAYED.keys() - CONTROLLERS.keys())):
+        if not path.is_file():
+            raise CheckoutError(f"{path}: no such file")
+        if path.name.startswith(("admission", *(REPLAYED.keys() - CONTROLLERS.keys()))):
             raise CheckoutError(f"{path}: no program here answers its cases")
         # The name begins as the file's does, which tells what answers and what compares it.
         name = f"{path.name.removesuffix('.jsonl.gz')}-{path.resolve().parent.name}"
@@ -133,9 +142,11 @@ def _shrink(asked: argparse.Namespace) -> int:
     found = next((each for each in recorded(path) if each.name == name), None)
     if found is None:
         raise CheckoutError(f"{file}: it has no case {name}")
-    small, left = shrunk(BUILD.absolute() / program_of(path.name), path.name, found.case, release_of(path))
-    print(json.dumps(small.case, indent=1))
-    print(json.dumps({"expect": small.expect}, indent=1))
+    program, release = BUILD.absolute() / program_of(path.name), release_of(path)
+    if not program.is_file():
+        raise CheckoutError(f"{BUILD / program.name} is not built: `make record` does it")
+    small, left = shrunk(program, path.name, found.case, release)
+    print(json.dumps({"name": name, "release": release, "case": small.case, "expect": small.expect}, indent=1))
     print("\n".join(map(str, left)) or "Nothing differs.")
     return 1 if left else 0
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+UNKNOWN = "unknown"
+"""The commit of a checkout of which neither git nor anybody says it."""
 OVERLAY = Path(__file__).parent / "kubernetes"
 _VERSION = Path("staging/src/k8s.io/component-base/version/base.go")
 _TAG = re.compile(r"v(1\.\d+\.\d+)")
@@ -67,7 +69,7 @@ def checkout(path: Path, release: str | None = None, commit: str | None = None) 
     release = release or (tagged and tagged[1])
     if not release:
         raise CheckoutError(f"{path}: which release it is cannot be told; name it with RELEASE=")
-    return Checkout(path.resolve(), release, commit or _git(path, "rev-parse", "HEAD") or "unknown")
+    return Checkout(path.resolve(), release, commit or _git(path, "rev-parse", "HEAD") or UNKNOWN)
 
 
 def _git(path: Path, *arguments: str) -> str:

@@ -133,6 +133,8 @@ STAND_IN = """#!{python}
 import json, random, sys
 for line in sys.stdin:
     case = json.loads(line)
+    if case.get("gates") == "Locked=false":
+        sys.exit("cannot set feature gate Locked to false, feature is locked to true")
     if "crash" in case["pod"]["metadata"]["labels"]:
         sys.exit("panic: in kube-scheduler")
     answer = {{"configError": "a reason that nobody gives"}}
@@ -166,6 +168,11 @@ def test_a_case_that_crashes_kube_scheduler_does_not_hide_the_others(program: Pa
     assert [answer and next(iter(answer)) for answer in found] == ["fitError", None, "configError", "fitError"]
 
 
+def test_nor_does_a_case_with_a_gate_that_is_locked(program: Path) -> None:
+    found = answers(program, [asked("a"), {**asked("b"), "gates": "Locked=false"}, asked("c", app="x")])
+    assert [answer and next(iter(answer)) for answer in found] == ["fitError", None, "configError"]
+
+
 def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +182,7 @@ def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
     assert (tally.recorded, tally.chance, tally.lost) == (
         ["same", "other"],
         ["chance: recorder answers in several ways"],
-        ["crash: recorder crashes"],
+        ["crash: recorder crashes, or refuses its gates"],
     )
     assert [(each.case, each.what, each.ours) for each in tally.found] == [("other", "refusal", "none")]
     path = tmp_path / "spread.jsonl.gz"
@@ -222,10 +229,17 @@ def test_which_program_answers_a_file(name: str, program: str) -> None:
     assert program_of(name) == program
 
 
-def test_a_file_that_no_program_answers_is_refused_by_name() -> None:
-    path = FIXTURES / "controllers/descheduler.jsonl.gz"
-    with pytest.raises(CheckoutError, match="descheduler.jsonl.gz: no program here answers its cases"):
-        next(_again([path]))
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("controllers/descheduler.jsonl.gz", "no program here answers its cases"),
+        ("second/admission.jsonl.gz", "no program here answers its cases"),
+        ("none.jsonl.gz", "no such file"),
+    ],
+)
+def test_a_file_that_no_program_answers_is_refused_by_name(file: str, why: str) -> None:
+    with pytest.raises(CheckoutError, match=f"{file}: {why}"):
+        next(_again([FIXTURES / file]))
 
 
 def test_families_of_controllers_meet_what_decides() -> None:
