@@ -51,7 +51,7 @@ _MAX_DIGITS = 9
 _JOBS = Annotated[
     int | None,
     typer.Option(
-        "--jobs", metavar="N", min=1, show_default=False,
+        "--jobs", metavar="N", min=1, show_default=False, rich_help_panel="Workers",
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
     ),
@@ -60,7 +60,7 @@ _JOBS = Annotated[
 _ENGINE = Annotated[
     str | None,
     typer.Option(
-        "--engine", metavar="ADDRESS", show_default=False,
+        "--engine", metavar="ADDRESS", show_default=False, rich_help_panel="Workers",
         help="Scheduler of a Dask cluster whose workers do it instead (tcp://HOST:8786); takes kubespread[dask], and "
         "kubespread on each worker.",
     ),
