@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import OwnConstraint, Stuck
 
@@ -39,7 +37,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
         highest = int(counted.counts.max(initial=0)) + stuck.lacking
         return range(now + 1, min(highest, now + _MOST_SKEW) + 1)
     skews = counted.around() + counted.constraint.self_match - counted.global_minimum
-    return [skew for skew in np.unique(skews[counted.column.present]).tolist() if skew > now]
+    return sorted({skew for skew in skews[counted.column.present].tolist() if skew > now})
 
 
 def policies(stuck: Stuck) -> Iterator[Ladder]:
