@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
+from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
@@ -37,6 +38,15 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_k
         raise UsageError(
             *(f"no node and no constraint has the topology key {key!r}{near_keys(key, known_keys)}" for key in unknown)
         )
+
+
+def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:
+    """A note for each key that some nodes lack."""
+    for key in dict.fromkeys(keys):
+        outside = sum(key not in node.metadata.labels for node in nodes)
+        if outside:
+            are = "is" if outside == 1 else "are"
+            yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"
 
 
 def label_keys(nodes: Sequence[Node]) -> set[str]:

@@ -19,6 +19,10 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "audit-repo
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a hard constraint that is violated": (["-S", CLUSTER], 1, ""),
+    "a label that no node has": (
+        ["-S", CLUSTER, "--key", "zoen"], 2,
+        "error: no node and no constraint has the topology key 'zoen'; did you mean topology.kubernetes.io/zone?\n",
+    ),
     "a soft one that is exceeded": (["deploy/cache", "-S", CLUSTER], 0, ""),
     "the same where that is to fail": (["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"], 1, "requirement not met: --fail-on uneven: 1 workload at this level or above\n"),
     "pods at risk": (["-A", "-S", FLEET], 0, ""),

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import kubespread
 from kubespread import AuditReport, Scheduler
@@ -21,6 +22,7 @@ from tests.builders import Data
 from tests.property.rolling import HOSTNAME, ZONE, clusters
 from tests.property.workloads_on_nodes import snapshot_of
 
+RACK = "example.com/rack"
 HASH, REVISION = "pod-template-hash", "deployment.kubernetes.io/revision"
 
 
@@ -69,6 +71,28 @@ def test_pods_skews_levels_and_the_verdict_are_those_counted_by_hand(objects: li
         check_skews(objects, row)
         assert row.level == level_of(objects, row)
     assert (report.verdict == "yes") is all(row.level == "ok" for row in report.workloads)
+
+
+@given(clusters(), st.data())
+@settings(max_examples=30, deadline=None)
+def test_the_domains_of_any_key_are_counted_and_lost_as_by_hand(objects: list[Data], data: st.DataObject) -> None:
+    for each in of_kind(objects, "Node"):
+        if rack := data.draw(st.sampled_from(["r1", "r2", "r3", None])):
+            each["metadata"]["labels"][RACK] = rack
+    assume(values(objects, RACK))
+    assume(any(is_active(each) for each in of_kind(objects, "Pod")))
+    report = kubespread.audit(snapshot_of(objects), key=RACK)
+    bare = sum(RACK not in each["metadata"]["labels"] for each in of_kind(objects, "Node"))
+    assert any(f"without the label {RACK}" in note for note in report.notes) is (bare > 0)
+    for row in report.workloads:
+        placed = [each for each in pods_of(objects, row.workload) if is_active(each) and "nodeName" in each["spec"]]
+        racks = Counter(labels_of(objects, each).get(RACK) for each in placed)
+        assert {each.value: each.pods for each in row.domains} == {rack: racks[rack] for rack in values(objects, RACK)}
+        most = max((count for rack, count in racks.items() if rack), default=None)
+        assert row.left == (None if most is None else len(placed) - most)
+        is_lost_with_one = len(racks) == 1 and None not in racks and len(values(objects, RACK)) > 1
+        about = [each for each in row.findings if each.topology_key == RACK]
+        assert [each.level for each in about] == ["risk"] * is_lost_with_one or newest(objects, row) is None
 
 
 def check_pods(objects: list[Data], row: AuditedWorkload) -> None:

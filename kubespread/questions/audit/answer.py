@@ -36,6 +36,7 @@ from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
@@ -55,6 +56,7 @@ def audit(
     *,
     namespace: str | None = None,
     selector: str = "",
+    key: str = "",
     preemption: bool = True,
     jobs: int | None = 1,
     on_progress: OnProgress | None = None,
@@ -68,7 +70,7 @@ def audit(
     Raises UsageError, SnapshotError and ManifestError.
     """
     names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Audit(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
+    question = Audit(workloads=names, namespace=namespace, selector=selector, key=key, preemption=preemption)
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
 
 
@@ -89,11 +91,12 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
+        topology_key=work.key or ZONE,
         made_room=next((made_room for _, made_room in done if made_room), ()),
         workloads=tuple(sorted(rows, key=_worst_first)),
         gaps=scene.gaps(work.assumed),
         not_modelled=NOT_MODELLED,
-        notes=scene.notes,
+        notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
     )
     return report.requiring(_failures(question, report))
 
@@ -101,9 +104,9 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
 class _Auditing:
     """The workloads of a world in which nothing happens, by number."""
 
-    def __init__(self, world: World, whose: WorkloadsAsked, default: str) -> None:
-        """``default`` is the namespace of names without one."""
-        self._world, self.whose, self.default = world, whose, default
+    def __init__(self, world: World, whose: WorkloadsAsked, default: str, key: str | None) -> None:
+        """``default`` is the namespace of names without one, ``key`` the topology key asked about."""
+        self._world, self.whose, self.default, self.key = world, whose, default, key
         self.assumed = world.assumed
         self.named = whose.named_in(world, default)
         self._revisions_of = RevisionsOf(world)
@@ -113,12 +116,15 @@ class _Auditing:
     @classmethod
     def of(cls, question: Audit, scene: Scene) -> Self:
         whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
-        return cls(scene.world, whose, whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE)
+        nodes, default = scene.now.nodes, whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        key = full_topology_key(question.key, nodes) if question.key else None
+        check_topology_keys([key] if key else [], nodes, ())
+        return cls(scene.world, whose, default, key)
 
     def __call__(self, number: int) -> tuple[AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""
         world, group, outlook = self._world, self.groups[number], self._outlook
-        row = _Audited(world, Standing.of(world, group, self._revisions_of(group), outlook), outlook).row()
+        row = _Audited(world, Standing.of(world, group, self._revisions_of(group), outlook), outlook, self.key).row()
         return row, outlook.made_room
 
 
@@ -205,8 +211,8 @@ def _grown(now: World, group: Group) -> NextPod:
 class _Audited:
     """One workload."""
 
-    def __init__(self, world: World, standing: Standing, outlook: Outlook) -> None:
-        self._world, self._standing, self._outlook = world, standing, outlook
+    def __init__(self, world: World, standing: Standing, outlook: Outlook, key: str | None) -> None:
+        self._world, self._standing, self._outlook, self._key = world, standing, outlook, key
         self._group, self._nodes = standing.group, world.living.nodes
         self._positions = [position for _, position in standing.placed]
 
@@ -221,7 +227,9 @@ class _Audited:
             afresh = Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
             findings += self._exceeded(constraints, afresh)
             findings += self._uncounted(constraints)
-            findings += in_one_domain(constraints, afresh, lambda effect: self._staying(effect, template, following))
+            findings += in_one_domain(
+                constraints, afresh, lambda effect: self._staying(effect, template, following), self._key
+            )
         if following.fits is False and not standing.awaited:
             findings.append(AuditFinding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
         if template is not None:
@@ -230,7 +238,7 @@ class _Audited:
                 findings += barred
                 following = NextPod(False)
         findings.sort(key=lambda finding: -LEVELS.index(finding.level))
-        losses = dict(self._worst_losses(constraints))
+        losses, key = dict(self._worst_losses(constraints)), self._key or ZONE
         return AuditedWorkload(
             workload=group.name,
             level=findings[0].level if findings else "ok",
@@ -243,14 +251,17 @@ class _Audited:
             rollout=standing.rollout,
             constraints=tuple(constraint.report() for constraint in constraints),
             zones=pods_in_domains(self._world.cluster, ZONE, self._positions),
+            domains=pods_in_domains(self._world.cluster, key, self._positions),
             worst_loss=losses,
-            left=losses[ZONE].remaining if ZONE in losses else None,
+            left=losses[key].remaining if key in losses else None,
             next_fits=following.fits,
             findings=tuple(findings),
         )
 
     def _worst_losses(self, constraints: Sequence[Spread]) -> Iterator[tuple[str, WorstLoss]]:
-        for key in dict.fromkeys((ZONE, HOSTNAME, *(spread.counted.constraint.topology_key for spread in constraints))):
+        asked = () if self._key is None else (self._key,)
+        of_constraints = (spread.counted.constraint.topology_key for spread in constraints)
+        for key in dict.fromkeys((ZONE, HOSTNAME, *asked, *of_constraints)):
             column = self._nodes.label(key)
             codes = column.codes[self._positions]
             present = codes[codes >= 0]

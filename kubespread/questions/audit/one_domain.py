@@ -31,11 +31,13 @@ Constraints = Iterable[TopologySpreadConstraint]
 
 
 def in_one_domain(
-    in_force: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying]
+    in_force: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying], asked: str | None
 ) -> Iterator[AuditFinding]:
-    """All pods in one of several zones, or on one host without several zones; ``in_force`` are the constraints."""
+    """All pods in one of several domains of the key ``asked`` about, by default zones, or hosts without several zones;
+    ``in_force`` are the constraints.
+    """
     nodes = afresh.cluster.nodes
-    key = ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME
+    key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
     column = nodes.label(key)
     codes = column.codes[[position for _, position in afresh.pods]]
     if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubespread.escaping import escaped
+from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
 from kubespread.views.look import Look
 
@@ -54,8 +55,14 @@ def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]
     yield (
         "workload_left_without_fullest_zone",
         "Pods left without the zone that has most of them.",
-        [(_whose(row), row.left) for row in rows if row.left is not None],
+        [(_whose(row), row.worst_loss[ZONE].remaining) for row in rows if ZONE in row.worst_loss],
     )
+    if report.topology_key != ZONE:
+        yield (
+            "workload_left_without_fullest_domain",
+            "Pods left without the domain of the topology key that has most of them.",
+            [({**_whose(row), "topology_key": report.topology_key}, row.left) for row in rows if row.left is not None],
+        )
     yield (
         "workload_next_pod_fits",
         "Whether one more pod would find a node.",

@@ -18,15 +18,16 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
 
     The cause is tried, not guessed: pods that wait are placed and rollouts finished, then the pods are placed from
     scratch, as things are and with one thing changed: without terminating pods, volumes, minDomains, cordons, taints,
-    affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause.
-    At risk are workloads that losing one zone would wipe out, also those of one pod, and those with pods that are
-    pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts under way are
-    named.
+    affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause. At
+    risk are workloads that losing one zone, or one domain of --key, would wipe out, also those of one pod, and those
+    with pods that are pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts
+    under way are named.
 
     \b
     Examples:
       kubespread audit -A
       kubespread audit -n shop deploy/web --why
+      kubespread audit -A --key karpenter.sh/capacity-type
       kubespread audit -A --fail-on risk -S cluster.json.gz
       kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
       kubespread audit -A -w
@@ -53,6 +54,14 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             "Workloads as KIND/NAME (deploy/web). Default: all that have pods, or are to.", metavar="[WORKLOAD]..."
         ),
     ] = ()
+    key: Annotated[
+        str,
+        Option(
+            "Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts "
+            "where there are not several).",
+            metavar="KEY",
+        ),
+    ] = ""
     fail_on: Annotated[
         Literal["violated", "uneven", "risk", "unjudged"] | None,
         Option(

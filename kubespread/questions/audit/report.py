@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.reports.parts import (
     Judgment,
     PreemptedPod,
@@ -202,12 +202,16 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     """As they are declared; default constraints where it has none of its own."""
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
+    domains: tuple[DomainPods, ...] = ()
+    """Its pods by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
     worst_loss: dict[str, WorstLoss]
-    """By topology key: the zone's, the host's and those of its constraints, if it has pods in their domains. It
-    survives the loss of any one domain if some pod remains.
+    """By topology key: the zone's, the host's, the one asked about and those of its constraints, if it has pods in
+    their domains. It survives the loss of any one domain if some pod remains.
     """
     left: int | None = None
-    """How many of its pods on nodes are left without the zone that has most of them; null where none is in a zone."""
+    """How many of its pods on nodes are left without the zone, or the domain of the key asked about, that has most of
+    them; null where none is in one.
+    """
     next_fits: bool | None
     """Whether one more pod would find a node, which no gated pod does; null where it cannot be told."""
     findings: tuple[AuditFinding, ...]
@@ -241,6 +245,8 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     """The labels of those workloads, empty for all."""
     nodes: int
     """How many the cluster has."""
+    topology_key: str = ZONE
+    """The label whose domains are counted and lost: the zone's, unless another was asked about."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kubespread.escaping import escaped
+from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
     AuditedConstraint,
     AuditedWorkload,
@@ -24,11 +25,11 @@ from kubespread.views.screen import concluded, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
 from kubespread.views.view import View, about
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_ROWS = 20
 _MAX_NAMED = 3
-_LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
+_MAX_VALUES = 6
 _STATES: dict[Level, str] = {
     "ok": "ok",
     "unjudged": "not judged",
@@ -90,6 +91,7 @@ def _has(row: AuditedWorkload, cause: Cause) -> bool:
     return any(finding.cause == cause for finding in row.findings)
 
 
+_ZONES: Column[AuditedWorkload] = Column(header="ZONES", value=lambda row: counts_text(row.zones))
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
     Column(header="WORKLOAD", value=lambda row: row.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
@@ -101,7 +103,7 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
         header="PODS", is_number=True, readers=Readers.TERMINAL,
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
     ),
-    Column(header="ZONES", value=lambda row: counts_text(row.zones)),
+    _ZONES,
     Column(
         header="LEFT", value=lambda row: row.left, is_number=True, nothing="-",
         tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
@@ -165,7 +167,7 @@ def view(report: AuditReport) -> View:
         title=f"Audit of {whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
-                title="Workloads", columns=_WORKLOAD, rows=report.workloads, tone=lambda row: _TONES[row.level]
+                title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level]
             ),
             Sheet(
                 title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level],
@@ -177,13 +179,32 @@ def view(report: AuditReport) -> View:
     )  # fmt: skip
 
 
+def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
+    """With the domains of another key in the place of the zones, where one was asked about."""
+    if report.topology_key == ZONE:
+        return _WORKLOAD
+    domains: Column[AuditedWorkload] = Column(
+        header="DOMAINS", short=short_key(report.topology_key).upper(), value=lambda row: counts_text(row.domains)
+    )
+    return [domains if column is _ZONES else column for column in _WORKLOAD]
+
+
+def _legend(report: AuditReport) -> str:
+    key = short_key(report.topology_key)
+    order = ""
+    if report.topology_key != ZONE and len(report.workloads[0].domains) <= _MAX_VALUES:
+        values = "/".join(domain.value or EMPTY for domain in report.workloads[0].domains)
+        order = f"{key.upper()}: pods in {values}; "
+    return f"{order}LEFT: pods left without the {key} that has most of them; NEXT: one pod more"
+
+
 def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
     """In full it shows every workload, and every placing that was tried to find a cause."""
     yield from headline(view(report).title, report, look)
     shown = _shown(report, look)
-    yield from table(_WORKLOAD, shown, look)
+    yield from table(_columns(report), shown, look)
     if look.headers and any(row.left is not None for row in shown):
-        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
+        yield from wrapped([Cell(INDENT), cell(_legend(report), DIM)], look.width, HANGING)
     hidden = report.workloads[len(shown) :]
     if hidden:
         fine = sum(row.level == "ok" for row in hidden)

@@ -19,8 +19,7 @@ from kubespread.questions.survive.report import DomainLoss, ShortWorkload, Survi
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
-from kubespread.wording import count_of
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
@@ -80,7 +79,11 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         losses=tuple(scene.tasks(counting, lost)),
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
-        notes=(*scene.notes, *counting.settled.notes, *_notes(world, lost)),
+        notes=(
+            *scene.notes,
+            *counting.settled.notes,
+            *outside_of_domains((domain.key for domain in lost), world.living.nodes.objects),
+        ),
     )
     return report.requiring(_failures(question, report))
 
@@ -99,14 +102,6 @@ def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Do
     check_topology_keys(full, snapshot.nodes, ())
     for key in dict.fromkeys(full):
         yield from _domains(world, key)
-
-
-def _notes(world: World, lost: Sequence[_Domain]) -> Iterator[str]:
-    for key in dict.fromkeys(domain.key for domain in lost):
-        outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
-        if outside:
-            are = "is" if outside == 1 else "are"
-            yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"
 
 
 @dataclass(frozen=True, slots=True)
