@@ -340,8 +340,6 @@ def test_each_answer_is_what_removing_the_node_comes_to(
             assert (not removed.held) is row.alone, row.node
     assert len(set(report.together.nodes)) == len(report.together.nodes)
     assert not set(report.together.nodes) - {row.node for row in report.rows if row.alone}
-    left = list(report.together.nodes)
-    for size in report.together.groups:
-        group, left = left[:size], left[size:]
+    assert [node for group in report.together.by_group for node in group] == list(report.together.nodes)
+    for group in report.together.by_group:
         assert not remove(world, group, DrainFlags(ignore_daemonsets=True)).held
-    assert not left

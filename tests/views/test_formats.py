@@ -66,7 +66,7 @@ HELP: dict[str, str] = {
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
     "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
     "removable": "Format (default: a table on a terminal, plain columns in a pipe). "
-    "'name' prints the nodes that can go together, in order.",
+    "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "

@@ -25,7 +25,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
       kubespread removable pool=old --delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
-      kubespread removable -o name | xargs -n 1 kubectl drain --ignore-daemonsets
+      kubespread removable -o name | head -n 1 | xargs kubectl drain --ignore-daemonsets
     """
 
     name = "removable"
@@ -37,7 +37,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     outputs = {
         "table": "a table",
         "plain": "plain columns",
-        "name": "prints the nodes that can go together, in order",
+        "name": "prints a line for each group of nodes to drain together and delete before the next",
         "csv": "",
     }
 

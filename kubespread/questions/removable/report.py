@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName
@@ -88,6 +89,12 @@ class Together(Report, frozen=True):
     """Nodes that can go alone and were not tried after many in a row did not go."""
     lost: tuple[str, ...] = ()
     """As for one node."""
+
+    @property
+    def by_group(self) -> list[tuple[str, ...]]:
+        """The nodes of each group, in order."""
+        nodes = iter(self.nodes)
+        return [tuple(islice(nodes, size)) for size in self.groups]
 
 
 class RemovableReport(ScheduledReport, frozen=True, kw_only=True):

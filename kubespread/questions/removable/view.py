@@ -96,7 +96,7 @@ def view(report: RemovableReport) -> View:
         sheets=[nodes],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
         lines=lambda look: _lines(report, look),
-        names=report.together.nodes,
+        names=report.together.by_group,
         frames=[
             Frame(f"{name} goes", "its pods find other nodes, which is not drawn", gone=[name])
             for name in report.together.nodes

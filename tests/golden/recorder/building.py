@@ -41,6 +41,11 @@ INSERTIONS = (
         "\trecorderSort(allCandidates)\n",
     ),
     Insertion(
+        "pkg/scheduler/util/utils.go",
+        "\tif pod.Status.StartTime != nil {\n\t\treturn pod.Status.StartTime\n\t}\n",
+        "\treturn recorderNow\n",
+    ),
+    Insertion(
         "staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go",
         "\to.drainer.OnPodDeletionOrEvictionStarted = o.onPodDeletionOrEvictionStarted\n",
         "\to.drainer.EvictErrorRetryDelay = 400 * time.Millisecond\n",

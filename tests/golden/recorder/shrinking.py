@@ -13,7 +13,9 @@ from tests.golden.cases import Data, Difference, Recorded
 from tests.golden.recorder.recording import answers
 from tests.golden.replay import differences
 
-_NEEDED = ("apiVersion", "kind", "metadata", "name", "containers", "nodeName", "schedulerName")
+_NEEDED = (
+    "apiVersion", "kind", "metadata", "name", "containers", "nodeName", "schedulerName", "exactly", "deviceClassName",
+)  # fmt: skip
 _TIES = ("namespace", "uid", "labels", "replicas", "selector", "template")
 """What ties a workload to its pods stays whole: without it the API server would not take it, and anything may differ."""
 _NODE_OR_NUMBER = re.compile(r"^nodes\..*?\.(?=filter|plugins|scores|total)|\d+")

@@ -163,16 +163,25 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
         """How many workloads either side has."""
         return len(self.workloads) + self.unchanged
 
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether no workload is judged on either side."""
+        return self.same and self.refused == self.total
+
     def judged(self) -> Judgment:
+        if self._is_unknown:
+            return "unknown"
         return "yes" if self.same else "no"
 
     def sentences(self) -> Iterator[str]:
         all_of = count_of(self.total, "workload")
-        if self.same:
+        if self._is_unknown:
+            yield f"unknown: {all_of} not judged on either side"
+        elif self.same:
             yield f"same: {all_of}"
         else:
             yield f"different: {len(self.workloads):,} of {all_of}: {', '.join(_counted(self))}"
-        if self.refused:
+        if self.refused and not self._is_unknown:
             yield f"{count_of(self.refused, 'workload')} not judged on either side"
 
 

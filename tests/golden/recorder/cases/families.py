@@ -637,7 +637,10 @@ def simulate(draw: Draw) -> Data:
     make = draw.one(
         mixed, mixed, spread, score, inter_pod, ports, resources, defaults, images, node_selection, quantities, kitchen
     )
-    return _counting(draw, make(draw)) | {"replicas": draw.one(1, 3, 5, 10, 25, 50)}
+    found = _counting(draw, make(draw)) | {"replicas": draw.one(1, 3, 5, 10, 25, 50)}
+    # A replica that is only bound leaves its devices to the next: here the scheduler's own queue has to reserve them.
+    has_devices = any(made["kind"] == "DeviceClass" for made in found["objects"])
+    return _real(draw, found, found["replicas"]) if has_devices else found
 
 
 def _counting(draw: Draw, case: Data) -> Data:
