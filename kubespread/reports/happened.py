@@ -17,6 +17,17 @@ class PlacedPod(Report, frozen=True):
     """Where it runs now."""
 
 
+class LandedPods(Report, frozen=True, gc=False):
+    """Pods of one workload that found a node, and are still on it."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    node: str
+    """Where they run now."""
+    pods: int
+    """How many."""
+
+
 class GonePod(Report, frozen=True):
     """A pod that left its node, or is on its way out there."""
 

@@ -15,6 +15,7 @@ from tests.property.workloads_on_nodes import (
     ZONE,
     after,
     bare_pods,
+    came,
     clusters,
     missing,
     newly_waiting,
@@ -22,6 +23,7 @@ from tests.property.workloads_on_nodes import (
     numbers_said,
     scenario,
     snapshot_of,
+    tallied,
     waiting,
     workload_of,
 )
@@ -81,10 +83,17 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
         assert ("lastOfDomain" in causes) is last_of_its_domain(snapshot, row.node), row.node
         assert goes(snapshot, [[row.node]]) is not bool(causes - {"lastOfDomain"}), row.node
         assert row.alone is not bool(causes)
+        if row.alone:
+            moved = came(after(snapshot), after(snapshot, *steps([[row.node]])))
+            assert (moved if row.landed is None else tallied(row.landed)) == moved, row.node
+            assert row.landed is not None or sum(moved.values()) == row.pods, row.node
     together = list(report.together.nodes)
     groups = [[together.pop(0) for _ in range(size)] for size in report.together.groups]
     assert together == []
     assert goes(snapshot, groups)
+    for number, _ in enumerate(groups, 1):
+        moved = came(after(snapshot, *steps(groups[: number - 1])), after(snapshot, *steps(groups[:number])))
+        assert tallied(row for row in report.together.landed if row.group == number) == moved
     assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
     counted = {sum(row.alone for row in report.rows)}
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted

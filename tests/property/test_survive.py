@@ -12,6 +12,7 @@ from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     after,
     bare_pods,
+    came,
     clusters,
     missing,
     newly_waiting,
@@ -19,6 +20,7 @@ from tests.property.workloads_on_nodes import (
     numbers_said,
     ready,
     snapshot_of,
+    tallied,
     waiting,
 )
 
@@ -44,6 +46,18 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
             if "/Pod/" not in name and "/DaemonSet/" not in name
             if _is_short(name, before, failed) or _is_short(name, before, deleted)
         }
+        assert [tallied(rows) for rows in (loss.landed, loss.landed_after_removal)] == [
+            came(before, failed), came(before, deleted),
+        ], loss.domain  # fmt: skip
+        assert {row.workload: (row.ready_before, row.ready, row.ready_after_removal) for row in loss.workloads} == {
+            row.workload: tuple(ready(state)[row.workload] for state in (before, failed, deleted))
+            for row in loss.workloads
+        }
+        untouched = ready(before).keys() - {row.workload for row in loss.workloads}
+        assert all(
+            ready(before)[name] == ready(failed)[name] == ready(deleted)[name]
+            for name in untouched if "/Pod/" not in name and "/DaemonSet/" not in name
+        )  # fmt: skip
 
 
 def _is_short(name: str, before: Snapshot, then: Snapshot) -> bool:

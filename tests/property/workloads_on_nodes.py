@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -15,6 +15,7 @@ from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, StatefulSet
 from kubespread.questions.editing import edited
+from kubespread.reports.happened import LandedPods
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 
@@ -112,6 +113,20 @@ def waited(snapshot: Snapshot, settled: Snapshot) -> Counter[str]:
 def _placed_by(snapshot: Snapshot, settled: Snapshot) -> Iterator[Pod]:
     first = {each.metadata.name for each in as_given(snapshot).pods if not each.spec.node_name}
     return (each for each in _there(settled) if each.spec.node_name and each.metadata.name in first)
+
+
+def came(before: Snapshot, now: Snapshot) -> Counter[tuple[str, str]]:
+    """How many pods of each workload a node has that were not on it ``before``; those of DaemonSets belong to theirs."""
+    were = {(each.metadata.name, each.spec.node_name) for each in _there(before)}
+    new = (
+        each for each in _there(now) if each.spec.node_name and (each.metadata.name, each.spec.node_name) not in were
+    )
+    return Counter((workload_of(each), each.spec.node_name) for each in new if "/DaemonSet/" not in workload_of(each))
+
+
+def tallied(landed: Iterable[LandedPods]) -> Counter[tuple[str, str]]:
+    """The same of a report."""
+    return Counter({(str(row.workload), row.node): row.pods for row in landed})
 
 
 def as_given(snapshot: Snapshot) -> Snapshot:

@@ -20,11 +20,12 @@ from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.playing import refusals, remove
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport, Together
+from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
+from kubespread.reports.happened import LandedPods
 from kubespread.reports.skew import skew_now
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -35,7 +36,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -111,6 +112,7 @@ class _Alone:
     preempted: tuple[NamespacedName, ...] = ()
     lost: tuple[NamespacedName, ...] = ()
     until_deleted: int = 0
+    landed: tuple[LandedPods, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -129,6 +131,7 @@ class _Group:
     preempted: int = 0
     lost: list[NamespacedName] = field(default_factory=list)
     untried: int = 0
+    landed: list[LandedOfGroup] = field(default_factory=list)
 
     def take(self, trial: World, names: Sequence[str]) -> None:
         self.nodes += names
@@ -136,6 +139,10 @@ class _Group:
         self.placed += trial.happenings.placed
         self.preempted += sum(gone.why == PREEMPTED for gone in trial.happenings.gone)
         self.lost += _lost(trial)
+        self.landed += (
+            LandedOfGroup(group=len(self.sizes), workload=row.workload, node=row.node, pods=row.pods)
+            for row in _landed(trial)
+        )
         self.world = trial
 
 
@@ -156,6 +163,7 @@ def _removals(trials: _Trials, alone: Sequence[_Alone]) -> tuple[tuple[NodeRemov
             preempted=removal.preempted,
             lost=removal.lost,
             until_deleted=removal.until_deleted,
+            landed=removal.landed,
         )
         for removal in alone
     ]
@@ -167,6 +175,7 @@ def _removals(trials: _Trials, alone: Sequence[_Alone]) -> tuple[tuple[NodeRemov
         lost=tuple(group.lost),
         violated=violated(group.world, trials.settled.world.cluster, group.placed),
         untried=group.untried,
+        landed=tuple(group.landed),
     )
     return tuple(
         sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
@@ -209,7 +218,7 @@ class _Trials:
         fork = world.fork()
         removed = remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
         trial.held += removed.held
-        trial.until_deleted = removed.until_deleted
+        trial.until_deleted, trial.landed = removed.until_deleted, tuple(_landed(fork))
         if not trial.held:
             trial.violated = violated(fork, world.cluster, fork.happenings.placed)
             trial.preempted = tuple(
@@ -263,6 +272,13 @@ class _Trials:
         if not held:
             group.take(trial, names)
         return held
+
+
+def _landed(world: World) -> Iterator[LandedPods]:
+    """Without pods of DaemonSets, which no drain moves."""
+    return landed_pods(
+        world, lambda pod: None if (name := workload_of(world, pod)).kind in GO_WITH_THEIR_NODES else name
+    )
 
 
 def _lost(world: World) -> Iterator[NamespacedName]:

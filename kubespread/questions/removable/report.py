@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -37,6 +38,13 @@ class Hold(Report, frozen=True):
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
     pods: tuple[str, ...] = ()
     """NAMESPACE/name of pods, if it is about any."""
+
+
+class LandedOfGroup(LandedPods, frozen=True, gc=False, kw_only=True):
+    """The same, of nodes that go together."""
+
+    group: int
+    """Which of the groups that are cordoned at once the pods come from, from 1; a later one may move them on."""
 
 
 class NodeRemoval(Report, frozen=True):
@@ -70,6 +78,10 @@ class NodeRemoval(Report, frozen=True):
     """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as
     a domain.
     """
+    landed: tuple[LandedPods, ...] | None = None
+    """Where its pods find a node, going alone, and what waited for that; of one that cannot go as far as a drain got.
+    Null where it was certain that all find one without moving any.
+    """
 
 
 class Together(Report, frozen=True):
@@ -89,6 +101,8 @@ class Together(Report, frozen=True):
     """Nodes that can go alone and were not tried after many in a row did not go."""
     lost: tuple[str, ...] = ()
     """As for one node."""
+    landed: tuple[LandedOfGroup, ...] = ()
+    """Where pods find a node when the nodes go, by group."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:

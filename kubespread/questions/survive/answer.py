@@ -15,7 +15,7 @@ from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
@@ -23,7 +23,13 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, node_evictions, preempted_pods
+from kubespread.world.reporting.happenings import (
+    AskedWorkloads,
+    desired_replicas,
+    landed_pods,
+    node_evictions,
+    preempted_pods,
+)
 from kubespread.world.reporting.missing import Missing
 from kubespread.world.store.happenings import LOST, PREEMPTED
 from kubespread.world.store.owners import in_order
@@ -188,9 +194,10 @@ class _Loss:
         happened = world.happenings
         notes = tuple(happened.notes)
         placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
-        failed, lost = self._state(), len(self._gone(LOST))
+        failed, lost, landed = self._state(), len(self._gone(LOST)), tuple(landed_pods(world, counting.workload))
         remove_failed(world, names)
         removed, made_room = self._state(), tuple(preempted_pods(happened))
+        workloads = tuple(self._lost(failed, removed))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
@@ -210,7 +217,10 @@ class _Loss:
             ),
             message=failed.message,
             message_after_removal=removed.message,
-            short=tuple(self._short(failed, removed)),
+            short=tuple(_short(workloads, failed, removed)),
+            workloads=workloads,
+            landed=landed,
+            landed_after_removal=tuple(landed_pods(world, counting.workload)),
             evictions=tuple(node_evictions(happened)),
             notes=notes,
         )
@@ -226,7 +236,7 @@ class _Loss:
             waiting for waiting in counting.missing.newly_waiting(world) if counting.workload(waiting.pod) is not None
         ]
         charged, waiting = self._first(pending), self._first(world.waiting)
-        touched = self._touched | self._workloads(self._gone(PREEMPTED))
+        touched = self._touched | self._workloads([*self._gone(PREEMPTED), *world.happenings.placed])
         ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
         short = (workload for workload, count in ready.items() if count < self._enough(workload))
         why = {workload: self._why(workload, charged.get(workload), waiting.get(workload)) for workload in short}
@@ -259,20 +269,17 @@ class _Loss:
             return world.message(waiting)
         return next((row.message for row in unmade(world, owners)), _FEWER)
 
-    def _short(self, failed: _State, removed: _State) -> Iterator[ShortWorkload]:
+    def _lost(self, failed: _State, removed: _State) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
-            if workload in failed.why or workload in removed.why:
-                before = _ready(self._base, workload)
-                yield ShortWorkload(
-                    workload=workload,
-                    wanted=desired_replicas(self._base, workload),
-                    ready_before=before,
-                    # Pods preempted only after the removal were not touched before it.
-                    ready=failed.ready.get(workload, before),
-                    ready_after_removal=after,
-                    why=failed.why.get(workload) or removed.why[workload],
-                    why_after_removal=removed.why.get(workload) or failed.why[workload],
-                )
+            before = _ready(self._base, workload)
+            yield LostWorkload(
+                workload=workload,
+                wanted=desired_replicas(self._base, workload),
+                ready_before=before,
+                # Pods preempted or placed only after the removal were not touched before it.
+                ready=failed.ready.get(workload, before),
+                ready_after_removal=after,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +293,21 @@ class _State:
     """Ready pods of each workload that lost some."""
     why: Mapping[WorkloadName, str]
     """Why, for each workload that is short."""
+
+
+def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Iterator[ShortWorkload]:
+    """Those of ``rows`` that are short in either end state, with why."""
+    for row in rows:
+        if row.workload in failed.why or row.workload in removed.why:
+            yield ShortWorkload(
+                workload=row.workload,
+                wanted=row.wanted,
+                ready_before=row.ready_before,
+                ready=row.ready,
+                ready_after_removal=row.ready_after_removal,
+                why=failed.why.get(row.workload) or removed.why[row.workload],
+                why_after_removal=removed.why.get(row.workload) or failed.why[row.workload],
+            )
 
 
 def _ready(world: World, workload: WorkloadName) -> int:

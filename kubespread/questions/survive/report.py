@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import NodeEviction
+from kubespread.reports.happened import LandedPods, NodeEviction
 from kubespread.reports.parts import (
     Judgment,
     PreemptedPod,
@@ -59,6 +59,31 @@ class ShortWorkload(Report, frozen=True, gc=False):
         return min(self.ready, self.ready_after_removal)
 
 
+class LostWorkload(Report, frozen=True, gc=False):
+    """A workload that loses pods with a domain, or gets some of those that waited."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name."""
+    wanted: int
+    """Desired pods."""
+    ready_before: int
+    """Pods that are ready before the domain is lost."""
+    ready: int
+    """Pods that are ready on working nodes, while the Node objects of the lost domain still exist."""
+    ready_after_removal: int
+    """The same once these are deleted."""
+
+    @property
+    def fewest_ready(self) -> int:
+        """In the worse end state."""
+        return min(self.ready, self.ready_after_removal)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has fewer than before, and than desired, in either end state."""
+        return self.fewest_ready < min(self.wanted, self.ready_before)
+
+
 class DomainLoss(Report, frozen=True):
     """One domain whose nodes all fail: first they are tainted and do not answer, then their Node objects are deleted.
 
@@ -104,6 +129,14 @@ class DomainLoss(Report, frozen=True):
     """
     made_room: tuple[PreemptedPod, ...] = ()
     """The ``preempted`` pods, in order."""
+    workloads: tuple[LostWorkload, ...] = ()
+    """Those that it touches, whether they run short or not, by namespace, kind and name; without single pods."""
+    landed: tuple[LandedPods, ...] = ()
+    """Where pods of the workloads that are asked about find a node because of the loss, while the Node objects are
+    there.
+    """
+    landed_after_removal: tuple[LandedPods, ...] = ()
+    """The same once these are deleted: the earlier ones that are still there, and those that find a node only then."""
 
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {

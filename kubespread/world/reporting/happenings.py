@@ -16,6 +16,7 @@ from kubespread.reports.happened import (
     BlockedPod,
     GonePod,
     Happened,
+    LandedPods,
     NodeEviction,
     PendingPods,
     PlacedPod,
@@ -88,6 +89,20 @@ def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
         NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
         for eviction in happenings.evictions
     )
+
+
+def landed_pods(world: World, of: Callable[[Pod], WorkloadName | None]) -> Iterator[LandedPods]:
+    """Where the pods placed since the step of ``world`` began are, by workload and node; those that went on from there
+    count where they are last, and those that are ``of`` no workload do not.
+    """
+    last = {key_of(pod): pod for pod in world.happenings.placed}
+    stayed = (
+        pod for key, pod in last.items()
+        if key in world.book and world.book[key].spec.node_name == pod.spec.node_name and is_active(world.book[key])
+    )  # fmt: skip
+    counts = Counter((workload, pod.spec.node_name) for pod in stayed if (workload := of(pod)) is not None)
+    for (workload, node), pods in sorted(counts.items(), key=lambda item: (in_order(item[0][0]), item[0][1])):
+        yield LandedPods(workload=workload, node=node, pods=pods)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
