@@ -51,7 +51,8 @@ class Answering:
 
         The exit code is NO_CLUSTER where a source was read in part, where there are gaps and --strict was asked for,
         or where some verdict is unknown; NO where a requirement is not met. Else the verdicts decide, or ``is_yes``
-        for a command whose options define what a no is, regardless of the verdict.
+        for a command whose options define what a no is, regardless of the verdict. What would be YES with a part
+        missing is NO_CLUSTER.
         """
         if not self.speaking.quiet:
             beside = beside or parts
@@ -65,6 +66,9 @@ class Answering:
         write = writer.load()
         emit(write(answer, look or self.look()))
         for whose, report in parts:
+            is_said = self.written.has_conclusion or not (self.speaking.quiet or stdout_takes_tables())
+            if report.unfinished is not None and not is_said:
+                say(f"{whose}{report.unfinished.sentence}")
             for requirement in report.unmet:
                 say(f"requirement not met: {whose}{requirement}")
         return self._exit_code([report for _, report in parts], is_yes)
@@ -79,4 +83,6 @@ class Answering:
             return ExitCode.NO_CLUSTER
         if is_yes is None:
             is_yes = all(report.verdict == "yes" for report in reports)
+        if is_yes and any(report.unfinished for report in reports):
+            return ExitCode.NO_CLUSTER
         return ExitCode.YES if is_yes else ExitCode.NO

@@ -17,6 +17,7 @@ from kubespread.cli.cluster import open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
+from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
@@ -57,6 +58,15 @@ _JOBS = Annotated[
     ),
 ]  # fmt: skip
 
+_TIMEOUT = Annotated[
+    str | None,
+    typer.Option(
+        "--timeout", metavar="TIME", show_default=False, rich_help_panel="Workers",
+        help="Begin no further part of the answer after this time (60s, 1m30s), and answer with those that are "
+        "finished: the verdict is no or unknown, and the answer says what is missing.",
+    ),
+]  # fmt: skip
+
 _ENGINE = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +92,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     ] for is_shared in (True, False))  # fmt: skip
     if question.hands_out:
         own_fields += [("jobs", _JOBS, field(default=None)), ("engine", _ENGINE, field(default=None))]
+        own_fields += [("timeout", _TIMEOUT, field(default=None))]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
     source_options: type[EditedClusterOptions] = EditedClusterOptions
@@ -125,10 +136,11 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
                 writer = _writers(question_of(other.name))[answering.written.name]
                 answering = replace(answering, cluster=other.cluster)
                 return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
-        workers = ALONE
+        workers, timeout = ALONE, None
         if question.hands_out:
             workers = Workers(options.jobs, options.engine or "", (lambda _: None) if speaking.quiet else say)
-        return _answered(question_asked, opened, answering, workers)
+            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
+        return _answered(question_asked, opened, answering, workers, timeout)
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -143,7 +155,9 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     return grouped(watchable(command) if question.is_watched else command)
 
 
-def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering, workers: Workers) -> ExitCode:
+def _answered(
+    question: Question[Any], opened: Snapshot | None, answering: Answering, workers: Workers, timeout: float | None
+) -> ExitCode:
     """Ask and print the answer. Reports what the API server would refuse, with the exit code BAD_INPUT."""
     import kubespread
 
@@ -155,15 +169,17 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
 
     if answering.written.is_for_people:
         question = question.for_people()
-    with waiting(question.doing, quiet=quiet) as on_progress:
-        answer = kubespread.ask(opened, question, answering.scheduler, on_progress, on_refused, workers)
+    with waiting(question.doing, quiet=quiet, verbose=answering.speaking.verbose > 0) as hearing:
+        answer = kubespread.ask(
+            opened, question, answering.scheduler, hearing.on_progress, on_refused, workers, timeout, hearing.on_part
+        )
     question.keep(answer)
     reports = question.reports(answer)
     code = answering.give(
         answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.is_yes(answer),
         look=question.shown(answering.look()), beside=question.parts(answer),
     )  # fmt: skip
-    if question.requires and not quiet and not any(report.unmet for _, report in reports):
+    if question.requires and not quiet and not any(report.unmet or report.unfinished for _, report in reports):
         say("every requirement is met")
     return ExitCode.BAD_INPUT if refused else code
 

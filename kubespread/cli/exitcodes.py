@@ -13,7 +13,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     """Wrong usage, a manifest that the API server would refuse, or an answer that could not be written."""
     NO_CLUSTER = 3
-    """The cluster or snapshot could not be read."""
+    """The cluster or snapshot could not be read, or the answer is unknown."""
     BUG = 70
     """kubespread failed; --debug shows where."""
     HUNG_UP = 129

@@ -9,6 +9,7 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_takes_tables
 
 if TYPE_CHECKING:
+    from kubespread.reports.parts import Unfinished
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.formats import Format
 
@@ -35,6 +36,8 @@ class Answered(Noted, Protocol):
     def answer(self) -> Sequence[str]: ...
     @property
     def unmet(self) -> Sequence[str]: ...
+    @property
+    def unfinished(self) -> Unfinished | None: ...
 
 
 def note_source(cluster: Snapshot, report: Noted) -> None:

@@ -53,7 +53,11 @@ def _missing_unit(text: str, rest: str) -> ValueError:
 
 def in_json(text: str) -> str:
     """``text``, which is a duration, as Go prints it: ``90s`` is ``1m30s``."""
-    total = nanoseconds(text)
+    return printed(nanoseconds(text))
+
+
+def printed(total: int) -> str:
+    """So many nanoseconds as Go prints them."""
     sign, size = ("-" if total < 0 else ""), abs(total)
     if size < SECOND:
         for unit, factor in (("ms", 10**6), ("\u00b5s", 10**3), ("ns", 1)):

@@ -152,6 +152,10 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
             "How many processes work on the answer, which is the same for any number; None: one for each core, where "
             "that saves time."
         )
+        texts["timeout"] = (
+            "Seconds after which no further part of the answer is begun; it is then about those that are finished, its "
+            "verdict no or unknown, and ``unfinished`` says what is missing."
+        )
         texts["on_progress"] = "Called now and then with how far the answer is."
         texts["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
         keywords = (name for name in inspect.signature(function).parameters if name in texts)

@@ -6,17 +6,19 @@ import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
+from kubespread.kube.durations import SECOND, printed
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
-from kubespread.reports.parts import ClusterReference
+from kubespread.reports.parts import ClusterReference, Unfinished
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
@@ -26,6 +28,23 @@ if TYPE_CHECKING:
     from kubespread.world.store.pod_book import PodKey
 
 OnProgress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the parts of an answer, which is known now."""
+
+    number: int
+    """From 1, in the order of the parts."""
+    total: int
+    """How many there are."""
+    known: str
+    """What is worth knowing of it, in a few words; empty for most."""
+    seconds_left: float
+    """How long the others take, if they are like those that are known."""
+
+
+OnPart = Callable[[Part], None]
 OnRefused = Callable[[KubespreadError], None]
 A = TypeVar("A", covariant=True)
 Item = TypeVar("Item")
@@ -66,6 +85,9 @@ class Scene:
     """Called with each workload left out of an answer about several; None: the first one raises."""
     workers: Workers = ALONE
     """Who does the independent parts of the answer, which does not depend on that."""
+    timeout: float | None = None
+    """Seconds after which no further part is begun: the answer is then about those that are finished. None: all are."""
+    on_part: OnPart | None = None
     _since: float = field(default_factory=monotonic)
 
     @property
@@ -122,25 +144,45 @@ class Scene:
         return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
 
     def tasks(
-        self, work: Work[Item, Result], items: Sequence[Item], question: Asked[Any] | None = None
+        self,
+        work: Work[Item, Result],
+        items: Sequence[Item],
+        question: Asked[Any] | None = None,
+        known: Callable[[Result], str] = lambda _: "",
     ) -> Iterator[Result]:
-        """What ``work``, which its class made of this scene, gives for each of ``items``, in their order.
+        """What ``work``, which its class made of this scene, gives for each of ``items``, in their order; of the first
+        few where the time is up.
 
-        ``question`` is the same in other words, where this one names what can be read only once.
+        ``question`` is the same in other words, where this one names what can be read only once; ``known`` says what
+        is worth knowing of a result.
         """
         asked = question or self.question
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
-        for number, result in enumerate(self.workers.results(work, make, items, monotonic() - self._since), 1):
+        begun = monotonic()
+        results = self.workers.results(work, make, items, begun - self._since, self._until)
+        for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number)
+            if self.on_part is not None:
+                left = (monotonic() - begun) / number * (len(items) - number)
+                self.on_part(Part(number, len(items), known(result), left))
             yield result
 
-    def counted(self, items: Sequence[Item]) -> Iterator[Item]:
-        """``items``, reporting the number done before each."""
-        for number, item in enumerate(items):
-            if self.on_progress is not None:
-                self.on_progress(number)
-            yield item
+    @property
+    def _until(self) -> float:
+        return inf if self.timeout is None else self._since + self.timeout
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return monotonic() >= self._until
+
+    def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
+        """What is missing of an answer of so many parts; None where nothing is."""
+        if self.timeout is None or not missing:
+            return None
+        timeout = printed(round(self.timeout * SECOND))
+        return Unfinished(timeout=timeout, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, without duplicates."""
@@ -173,15 +215,21 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
 def ask(
     snapshot: Snapshot | None, question: Asked[A], scheduler: Scheduler | None = None,
     on_progress: OnProgress | None = None, on_refused: OnRefused | None = None, workers: Workers = ALONE,
+    timeout: float | None = None, on_part: OnPart | None = None,
 ) -> A:  # fmt: skip
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
     `check` of manifests needs no snapshot.
 
     ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
-    while the answer is about the others; without it that raises. ``workers`` do its independent parts. Raises
-    UsageError, SnapshotError and ManifestError.
+    while the answer is about the others; without it that raises. ``workers`` do its independent parts, and ``on_part``
+    is called with each; ``timeout`` is how many seconds it may take until no further one is begun. Raises UsageError,
+    SnapshotError and ManifestError.
     """
-    return question.answered(Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers))
+    if timeout is not None and timeout <= 0:
+        raise UsageError(f"timeout must be more than 0 seconds, not {timeout:g}")
+    return question.answered(
+        Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers, timeout, on_part)
+    )
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:

@@ -10,10 +10,11 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
+from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -21,6 +22,7 @@ from kubespread.errors import KubespreadError, UsageError
 
 Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
+T = TypeVar("T")
 _STARTING = 1.0
 """Seconds that a worker takes to start and to import this package."""
 _MOST_LOST = 2
@@ -73,18 +75,27 @@ class Workers:
             raise UsageError(f"jobs must be at least 1, not {self.jobs}")
 
     def results(
-        self, work: Work[Item, Result], make: Callable[[], Work[Item, Result]], items: Sequence[Item], took: float
+        self,
+        work: Work[Item, Result],
+        make: Callable[[], Work[Item, Result]],
+        items: Sequence[Item],
+        took: float,
+        until: float = inf,
     ) -> Iterator[Result]:
-        """What ``work`` gives for each of ``items``, in their order.
+        """What ``work`` gives for each of ``items``, in their order; of the first few where it is ``until`` by
+        `monotonic` before the others are begun.
 
         ``make`` makes the same work, in another process, and took this one ``took`` seconds. Raises what it raises, for
         the first item for which it does.
         """
         since = monotonic()
         for number, item in enumerate(items):
-            pace = (monotonic() - since) / number if number else 0.0
+            now = monotonic()
+            if now >= until:
+                return
+            pace = (now - since) / number if number else 0.0
             if (jobs := self._worth(len(items) - number, pace, took)) > 1:
-                yield from self._handed_out(work, make, items[number:], jobs)
+                yield from self._handed_out(work, make, items[number:], jobs, until)
                 return
             yield work(item)
 
@@ -104,7 +115,12 @@ class Workers:
         return min(cores, left, _as_many_as_memory_holds())
 
     def _handed_out(
-        self, work: Work[Item, Result], make: Callable[[], Work[Item, Result]], items: Sequence[Item], jobs: int
+        self,
+        work: Work[Item, Result],
+        make: Callable[[], Work[Item, Result]],
+        items: Sequence[Item],
+        jobs: int,
+        until: float,
     ) -> Iterator[Result]:
         # Imported by those who need them: few questions start workers.
         import pickle
@@ -114,9 +130,9 @@ class Workers:
         made = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
         asked = Made(sha256(made).hexdigest(), made, _versions())
         done, lost, numbered = 0, 0, [*enumerate(items)]
-        while done < len(items) and lost < _MOST_LOST:
+        while done < len(items) and lost < _MOST_LOST and monotonic() < until:
             left = numbered[done:]
-            outcomes = _in_cluster(asked, left, self) if self.engine else _in_processes(asked, left, jobs)
+            outcomes = _in_cluster(asked, left, self, until) if self.engine else _in_processes(asked, left, jobs, until)
             try:
                 for result, assumed in outcomes:
                     work.assumed.update(dict.fromkeys(assumed))
@@ -127,7 +143,12 @@ class Workers:
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
-        yield from map(work, items[done:])
+        yield from map(work, _in_time(items[done:], until))
+
+
+def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
+    """Those that are asked for before it is ``until``."""
+    return takewhile(lambda _: monotonic() < until, items)
 
 
 ALONE = Workers()
@@ -137,7 +158,7 @@ Outcomes = Iterator[tuple[Any, list[str]]]
 """What came of each item, an error included, and what was assumed for it; in order."""
 
 
-def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int) -> Outcomes:
+def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> Outcomes:
     """Raises BrokenProcessPool."""
     import numpy as np
     from joblib import parallel_config
@@ -149,11 +170,11 @@ def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int) -> O
         ),
     ):
         # An array is one file in memory for all workers.
-        outcomes = _begun(asked, np.frombuffer(asked.made, np.uint8), items)
+        outcomes = _begun(asked, np.frombuffer(asked.made, np.uint8), items, until)
     yield from _ended(outcomes)
 
 
-def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers) -> Outcomes:
+def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> Outcomes:
     """By a Dask cluster, which does again what a lost worker was doing. Raises UsageError and BrokenProcessPool."""
     import logging
     from concurrent.futures import CancelledError
@@ -179,7 +200,7 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers)
         started = _checked_workers(client, workers.engine)
         try:
             with parallel_config("dask", client=client, scatter=[asked.made]):
-                outcomes = _begun(asked, asked.made, items)
+                outcomes = _begun(asked, asked.made, items, until)
             yield from _ended(outcomes)
         except (KilledWorker, CancelledError) as error:
             raise BrokenProcessPool from error
@@ -187,11 +208,13 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers)
             workers.on_lost(DIED)
 
 
-def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]]) -> Any:
+def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: float) -> Any:
     """joblib's generator of outcomes, by the backend that is configured; ``made`` is `Made.made`, or an array of it."""
     from joblib import Parallel, delayed
 
-    return Parallel(return_as="generator")(delayed(_outcome)(asked.name, made, asked.versions, *item) for item in items)
+    # What is handed out is finished: where time is short, no worker has a second item waiting.
+    parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
+    return parallel(delayed(_outcome)(asked.name, made, asked.versions, *item) for item in _in_time(items, until))
 
 
 def _ended(outcomes: Any) -> Outcomes:

@@ -14,6 +14,7 @@ from kubespread.wording import count_of, range_of, some_of
 
 API_VERSION = "kubespread.dev/v1alpha1"
 Judgment = Literal["yes", "no", "unknown"]
+_MAX_MISSING = 3
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -61,10 +62,33 @@ class ClusterReference(Report, frozen=True):
     """The API server's own, ``v1.36.2``; null where the source does not say."""
 
 
+class Unfinished(Report, frozen=True):
+    """What was not asked before the time was up. The rest of the report is about what was, each part in full."""
+
+    timeout: str
+    """How long the answer was to take, as Go prints durations: ``1m0s``."""
+    what: str
+    """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``deal``."""
+    finished: int
+    """How many were asked."""
+    missing: tuple[str, ...]
+    """The names of the others, in the order in which they would have been asked."""
+
+    @property
+    def sentence(self) -> str:
+        """How far the answer is, and what is missing."""
+        total = count_of(self.finished + len(self.missing), self.what)
+        if not self.finished:
+            return f"not finished within {self.timeout}: none of {total} asked"
+        missing = some_of(self.missing, _MAX_MISSING)
+        return f"not finished within {self.timeout}: {self.finished:,} of {total} asked, not {missing}"
+
+
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
-    Both are made of the report's own data whenever one is made, so that no sentence contradicts the rows beside it.
+    Both are made of the report's own data whenever one is made, so that no sentence contradicts the rows beside it. A
+    report with a part missing never says yes.
     """
 
     api_version: str = API_VERSION
@@ -75,13 +99,24 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     question: dict[str, Any] = {}
     """What was asked: the name of the question, and what was given to it that it does not assume by itself. Empty for
     what is part of another answer."""
+    unfinished: Unfinished | None = None
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "verdict", self.judged())
-        msgspec.structs.force_setattr(self, "answer", tuple(self.sentences()))
+        verdict, sentences = self.judged(), tuple(self.sentences())
+        if self.unfinished is not None:
+            missing, so_far = self.unfinished.sentence, tuple(f"so far: {sentence}" for sentence in sentences[:1])
+            if verdict == "no":
+                sentences = (*so_far, missing, *sentences[1:])
+            else:
+                verdict, sentences = (
+                    "unknown",
+                    (missing, *so_far, *sentences[1:]) if self.unfinished.finished else (missing,),
+                )
+        msgspec.structs.force_setattr(self, "verdict", verdict)
+        msgspec.structs.force_setattr(self, "answer", sentences)
 
     def judged(self) -> Judgment:
-        """How the question is answered."""
+        """How the question is answered, by what was asked of it; a no is one whatever is missing."""
         raise NotImplementedError
 
     def sentences(self) -> Iterator[str]:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from kubespread.escaping import escaped
+from kubespread.wording import age
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -88,11 +89,12 @@ class DownloadProgress(_Line):
 
 
 class AnswerProgress(_Line):
-    """What is being done, how much of it is, and for how long; nothing says how long it still takes."""
+    """What is being done, how much of it is, and for how long; of what is made of parts, how long it still takes."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
         self._done: int | None = None
+        self._far: str | None = None
         self._since = monotonic()
         super().__init__()
 
@@ -100,7 +102,18 @@ class AnswerProgress(_Line):
         with self._lock:
             self._done = done
 
+    def on_parts(self, done: int, total: int, seconds_left: float) -> None:
+        with self._lock:
+            self._far = how_far(done, total, seconds_left)
+
     def _line(self) -> str:
         with self._lock:
             done = "" if self._done is None else f"{self._done:,}, "
+            if self._far is not None:
+                done = f"{self._far}, "
             return f"{self._doing}: {done}{monotonic() - self._since:.0f} s"
+
+
+def how_far(done: int, total: int, seconds_left: float) -> str:
+    """``12 of 30, about 90 s left``."""
+    return f"{done:,} of {total:,}, about {age(round(seconds_left))} left"

@@ -214,7 +214,7 @@ _MANIFEST: dict[str, str] = {
 }  # fmt: skip
 _WORKLOADS: dict[str, str] = {"-n": "-n shop", "-A": "-A", "-l": "-l app=api"}
 _DRAINS = {"--ignore-daemonsets": "--no-ignore-daemonsets", "--delete-emptydir-data": "--no-delete-emptydir-data"}
-_WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786"}
+_WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786", "--timeout": "--timeout 1m30s"}
 _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
 SAMPLES: dict[str, dict[str, str]] = {
     "explain": {
@@ -248,7 +248,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--to-snapshot": "--to-snapshot later.json", "--to-context": "--to-context prod",
         "--to-scheduler-config": "--to-scheduler-config lax.yaml", "--to-scheduler-name": "--to-scheduler-name default-scheduler",
         "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
-        "--all": "--all", "-l": "-l app=other", "-A": "-A",
+        "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
     "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},

@@ -35,3 +35,5 @@ def test_the_line_says_what_is_counted() -> None:
         assert progress._line() == "auditing workloads: 0 s"
         progress.on_progress(1200)
         assert progress._line() == "auditing workloads: 1,200, 0 s"
+        progress.on_parts(1200, 3000, 134.6)
+        assert progress._line() == "auditing workloads: 1,200 of 3,000, about 2 min left, 0 s"

@@ -95,7 +95,7 @@ def test_workers_take_over_once_what_is_left_takes_much_longer_than_to_start_the
 ) -> None:
     handed = list[int]()
 
-    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int) -> Iterator[tuple[int, list[str]]]:
+    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int, ___: float) -> Iterator[tuple[int, list[str]]]:
         handed.extend(item for _, item in items)
         yield from ((item * 2, [f"{item} has a double"]) for _, item in items)
 
@@ -118,6 +118,9 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "removable": kubespread.removable,
     "audit": kubespread.audit,
     "check": kubespread.check,
+    "compare -A": lambda snapshot, **how: kubespread.compare(
+        kubespread.ClusterSide(snapshot), kubespread.ClusterSide(snapshot.edited("cordon n0")), **how
+    ),
 }
 
 

@@ -22,7 +22,7 @@ from kubespread.questions.audit.groups import Group, groups
 from kubespread.questions.audit.one_domain import in_one_domain
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, WorstLoss
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, WorstLoss, sentence
 from kubespread.questions.audit.revisions import RevisionsOf
 from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
 from kubespread.questions.question import asks
@@ -59,6 +59,7 @@ def audit(
     key: str = "",
     preemption: bool = True,
     jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> AuditReport:
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
@@ -71,18 +72,18 @@ def audit(
     """
     names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
     question = Audit(workloads=names, namespace=namespace, selector=selector, key=key, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Audit, scene: Scene) -> AuditReport:
     """Nothing happens in the scene's world."""
     work, now = _Auditing.of(question, scene), scene.now
     named, whose = work.named, work.whose
-    done = list(scene.tasks(work, range(len(work.groups))))
-    rows = [row for row, _ in done]
-    _check(named, rows)
-    if not rows:
+    _check(named, work.groups)
+    if not work.groups:
         raise whose.none_found(now)
+    done = list(scene.tasks(work, range(len(work.groups)), known=_known))
+    rows = [row for row, _ in done]
     report = AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -97,6 +98,7 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
         gaps=scene.gaps(work.assumed),
         not_modelled=NOT_MODELLED,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
+        unfinished=scene.unfinished("workload", len(work.groups), [group.name for group in work.groups[len(done) :]]),
     )
     return report.requiring(_failures(question, report))
 
@@ -139,9 +141,14 @@ def _worst_first(row: AuditedWorkload) -> tuple[int, str]:
     return -LEVELS.index(row.level), row.workload
 
 
-def _check(named: Sequence[WorkloadName], rows: Sequence[AuditedWorkload]) -> None:
-    """Raise UsageError, a line each, for named workloads without a row."""
-    reported = {row.workload for row in rows}
+def _known(done: tuple[AuditedWorkload, object]) -> str:
+    row, _ = done
+    return f"{row.called}: {sentence(row, row.findings[0])}" if row.findings else ""
+
+
+def _check(named: Sequence[WorkloadName], groups: Sequence[Group]) -> None:
+    """Raise UsageError, a line each, for named workloads that have no pods and are to have none."""
+    reported = {group.name for group in groups}
     # Pods without a controller share a row with those of the same labels.
     missing = [name for name in named if name.kind != "Pod" and name not in reported]
     if missing:

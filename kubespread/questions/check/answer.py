@@ -54,6 +54,7 @@ def check(
     recursive: bool = False,
     template_path: str = "",
     jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> CheckReport:
     """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
@@ -71,7 +72,7 @@ def check(
         baseline=None if baseline is None else str(baseline), recursive=recursive, template_path=template_path,
         fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
     )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
@@ -89,13 +90,16 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     work = _Checking.of(question, scene)
     gathered = work.gathered
     same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
-    checked = together(gathered.refused, rules, scene.tasks(work, range(len(gathered.subjects)), same))
+    parts = list(scene.tasks(work, range(len(gathered.subjects)), same, _known))
+    missing = [subject.name for subject in gathered.subjects[len(parts) :]]
+    unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
+    checked = together(gathered.refused, rules, parts)
     findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
         files=gathered.files,
-        workloads=len(gathered.subjects) + sum(refused.workload is not None for refused in gathered.refused),
+        workloads=len(parts) + sum(refused.workload is not None for refused in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
         not_asked=not_asked(rules, work.surroundings),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
@@ -106,8 +110,14 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         in_baseline=len(checked.findings) - len(findings),
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered, gone)),
+        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone)),
+        unfinished=unfinished,
     )
+
+
+def _known(checked: Checked) -> str:
+    worst = min(checked.findings, key=lambda finding: finding.severity.rank, default=None)
+    return "" if worst is None else f"{worst.called}: {worst.severity} {worst.code}: {worst.message}"
 
 
 class _Checking:
@@ -160,8 +170,11 @@ def rule(code: str) -> RuleReport:
 def write_baseline(report: CheckReport, path: str | Path) -> None:
     """Record the findings of ``report`` as known, for the ``baseline`` of another `check`.
 
-    The file is replaced atomically. Raises UsageError.
+    The file is replaced atomically. Raises UsageError, also for an unfinished report: what it lacks would be new
+    forever.
     """
+    if report.unfinished is not None:
+        raise UsageError(f"{path}: not written: {report.unfinished.sentence}")
     try:
         with replacing(Path(path)) as file:
             file.write(baselines.encoded(baselines.baseline_of(report.findings)))

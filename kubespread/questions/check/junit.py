@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from kubespread.escaping import escaped
 from kubespread.questions.check.report import CheckReport, Finding, Severity
+from kubespread.reports.parts import Unfinished
 from kubespread.views.look import Look
 
 _NOTHING = "nothing found"
@@ -20,10 +21,13 @@ def write(report: CheckReport, _look: Look) -> str:
     suites: dict[str, list[Finding]] = {}
     for finding in report.findings:
         suites.setdefault(finding.file or finding.workload or "", []).append(finding)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_totals(report.findings)}>"]
+    errors = int(report.unfinished is not None)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_totals(report.findings, errors)}>"]
     for name, findings in suites.items():
         lines += _suite(name, findings)
-    if not suites:
+    if report.unfinished is not None:
+        lines += _unfinished(report.unfinished)
+    elif not suites:
         lines += _suite("kubespread check", [])
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
@@ -37,9 +41,18 @@ def _suite(name: str, findings: list[Finding]) -> Iterator[str]:
     yield "  </testsuite>"
 
 
-def _totals(findings: list[Finding] | tuple[Finding, ...]) -> str:
+def _unfinished(unfinished: Unfinished) -> Iterator[str]:
+    """A case that could not be decided, so that nobody takes what is there for everything."""
+    yield f'  <testsuite name="kubespread check"{_totals([], 1)}>'
+    yield '    <testcase name="unfinished" classname="kubespread">'
+    yield f"      <error message={_attribute(unfinished.sentence)}/>"
+    yield "    </testcase>"
+    yield "  </testsuite>"
+
+
+def _totals(findings: list[Finding] | tuple[Finding, ...], errors: int = 0) -> str:
     failures = sum(finding.severity is not Severity.INFO for finding in findings)
-    return f' tests="{max(len(findings), 1)}" failures="{failures}" errors="0"'
+    return f' tests="{max(len(findings) + errors, 1)}" failures="{failures}" errors="{errors}"'
 
 
 def _case(finding: Finding) -> Iterator[str]:

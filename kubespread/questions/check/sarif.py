@@ -20,7 +20,10 @@ def write(report: CheckReport, _look: Look) -> str:
     driver = {"name": "kubespread", "rules": [_rule(rule) for rule in report.rules]}
     places = {rule.code: place for place, rule in enumerate(report.rules)}
     results = [_result(finding, places[finding.code]) for finding in report.findings]
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if report.unfinished is not None:
+        missing = {"level": "error", "message": {"text": report.unfinished.sentence}}
+        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": [missing]}]
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json_escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 

@@ -38,6 +38,7 @@ from kubespread.questions.scene import OnProgress, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.tasks import Workers
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.skew import skew_of
@@ -99,6 +100,8 @@ def compare(
     preemption: bool = True,
     namespace: str | None = None,
     selector: str = "",
+    jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> CompareWorkloadsReport: ...
 
@@ -116,13 +119,15 @@ def compare(
     selector: str = "",
     recursive: bool = False,
     template_path: str = "",
+    jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> CompareReport | CompareWorkloadsReport:
     """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
 
     Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
     given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all. The keywords are for both sides.
+    ``namespace`` or of all; ``jobs`` and ``timeout`` are for these. The other keywords are for both sides.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -137,7 +142,7 @@ def compare(
         recursive=recursive,
         template_path=template_path,
     )
-    return ask(after.snapshot, question, after.scheduler, on_progress)
+    return ask(after.snapshot, question, after.scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Compare) -> CompareReport:

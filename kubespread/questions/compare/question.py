@@ -52,6 +52,8 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         )
         for option in ("every", "selector", "all_namespaces")
     )
+    needs = dict.fromkeys(("jobs", "engine", "timeout"), ("all_namespaces", "every", "selector"))
+    hands_out = True
     doing = "comparing"
 
     pods: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Self
@@ -66,6 +66,7 @@ def removable(
     force: bool = False,
     preemption: bool = True,
     jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> RemovableReport:
     """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
@@ -76,7 +77,7 @@ def removable(
         nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
     )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Removable, scene: Scene) -> RemovableReport:
@@ -86,7 +87,8 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
     trials = _Trials.of(question, scene)
     world = trials.settled.world
-    rows, together = _removals(trials, tuple(scene.tasks(trials, names)))
+    alone = tuple(scene.tasks(trials, names, known=_known))
+    rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
     return RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -97,7 +99,12 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
         notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),
+        unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )
+
+
+def _known(removal: _Alone) -> str:
+    return "" if removal.held else f"{removal.name} can go alone"
 
 
 @dataclass(slots=True)
@@ -130,7 +137,9 @@ class _Group:
     placed: list[Pod] = field(default_factory=list)
     preempted: int = 0
     lost: list[NamespacedName] = field(default_factory=list)
-    untried: int = 0
+    untried: Sequence[str] = ()
+    is_cut_short: bool = False
+    """Whether that is for lack of time."""
     landed: list[LandedOfGroup] = field(default_factory=list)
 
     def take(self, trial: World, names: Sequence[str]) -> None:
@@ -146,10 +155,14 @@ class _Group:
         self.world = trial
 
 
-def _removals(trials: _Trials, alone: Sequence[_Alone]) -> tuple[tuple[NodeRemoval, ...], Together]:
-    """The outcome for each of the nodes tried ``alone``, and for those that can go together."""
+def _removals(
+    trials: _Trials, alone: Sequence[_Alone], is_over: Callable[[], bool]
+) -> tuple[tuple[NodeRemoval, ...], Together, Sequence[str]]:
+    """The outcome for each of the nodes tried ``alone``, and for those that can go together; and those that were not
+    tried with these because it ``is_over``.
+    """
     free_to_go = sorted((node for node in alone if not node.held), key=lambda node: (len(node.pods), node.name))
-    group = trials.together([node.name for node in free_to_go])
+    group = trials.together([node.name for node in free_to_go], is_over)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
         NodeRemoval(
@@ -174,12 +187,11 @@ def _removals(trials: _Trials, alone: Sequence[_Alone]) -> tuple[tuple[NodeRemov
         preempted=group.preempted,
         lost=tuple(group.lost),
         violated=violated(group.world, trials.settled.world.cluster, group.placed),
-        untried=group.untried,
+        untried=len(group.untried),
         landed=tuple(group.landed),
     )
-    return tuple(
-        sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
-    ), together
+    ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
+    return tuple(ordered), together, group.untried if group.is_cut_short else ()
 
 
 def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -> tuple[str, ...]:
@@ -235,14 +247,14 @@ class _Trials:
         for domain in self._domains.lost(self._world, [node.metadata.name]):
             yield Hold(cause="lastOfDomain", detail=domain)
 
-    def together(self, names: Sequence[str]) -> _Group:
+    def together(self, names: Sequence[str], is_over: Callable[[], bool]) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
         """
         group, most, start, misses = _Group(self._world), len(names), 0, 0
         asks, since = self._asks(group, names), 0
-        while start < len(names) and misses < _IN_A_ROW:
+        while start < len(names) and misses < _IN_A_ROW and not is_over():
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
             held = self._impossible(group, batch, asks.short(start - since, size)) or self._try(group, batch)
@@ -254,7 +266,7 @@ class _Trials:
                 start, misses = start + 1, misses + 1
             else:
                 most = size // 2
-        group.untried = len(names) - start
+        group.untried, group.is_cut_short = names[start:], misses < _IN_A_ROW
         return group
 
     def _asks(self, group: _Group, names: Sequence[str]) -> Asks:

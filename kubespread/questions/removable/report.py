@@ -98,7 +98,7 @@ class Together(Report, frozen=True):
     violated: tuple[str, ...]
     """As for one node."""
     untried: int
-    """Nodes that can go alone and were not tried after many in a row did not go."""
+    """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
     lost: tuple[str, ...] = ()
     """As for one node."""
     landed: tuple[LandedOfGroup, ...] = ()
@@ -122,7 +122,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     together: Together
 
     def judged(self) -> Judgment:
-        return "yes" if any(row.alone for row in self.rows) else "no"
+        # Of the nodes that were not asked, any may go.
+        return "yes" if any(row.alone for row in self.rows) or self.unfinished is not None else "no"
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)

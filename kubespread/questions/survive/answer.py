@@ -15,11 +15,12 @@ from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport, trouble_of
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
+from kubespread.wording import EMPTY, short_key
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
@@ -56,6 +57,7 @@ def survive(
     selector: str = "",
     preemption: bool = True,
     jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
@@ -63,7 +65,7 @@ def survive(
     Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
     """
     question = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs))
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
@@ -73,6 +75,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     lost = list(_lost(world, scene.now, question.keys))
     if counting.is_empty:
         raise whose.none_found(scene.now)
+    losses = tuple(scene.tasks(counting, lost, known=_known))
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -82,7 +85,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=counting.pending,
-        losses=tuple(scene.tasks(counting, lost)),
+        losses=losses,
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
         notes=(
@@ -90,8 +93,13 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
             *counting.settled.notes,
             *outside_of_domains((domain.key for domain in lost), world.living.nodes.objects),
         ),
+        unfinished=scene.unfinished("domain", len(lost), [domain.called for domain in lost[len(losses) :]]),
     )
     return report.requiring(_failures(question, report))
+
+
+def _known(loss: DomainLoss) -> str:
+    return trouble_of([loss], loss.trouble[0]) if loss.trouble else ""
 
 
 def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
@@ -117,6 +125,12 @@ class _Domain:
     key: str
     value: str
     nodes: tuple[str, ...]
+
+    @property
+    def called(self) -> str:
+        """``zone a``; the key is left out where the value contains it."""
+        key, value = short_key(self.key), self.value or EMPTY
+        return value if key in value else f"{key} {value}"
 
 
 def _domains(world: World, key: str) -> list[_Domain]:

@@ -168,8 +168,10 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
 
     def judged(self) -> Judgment:
+        if any(loss.trouble for loss in self.losses):
+            return "no"
         left_to_lose = [loss for loss in self.losses if not loss.already_lost]
-        return "no" if any(loss.trouble for loss in self.losses) or not left_to_lose else "yes"
+        return "yes" if left_to_lose or self.unfinished is not None else "no"
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
@@ -180,7 +182,7 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
         if not bad:
             return None
         loss = min(bad, key=badness)
-        return _trouble_sentence([loss], trouble or loss.trouble[0])
+        return trouble_of([loss], trouble or loss.trouble[0])
 
 
 def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
@@ -218,7 +220,7 @@ def _of_key(losses: Sequence[DomainLoss]) -> Iterator[tuple[_Rank, str]]:
         for trouble in loss.trouble:
             before, after = _pods(loss, trouble)
             groups.setdefault((trouble, before > 0, after > 0, loss.already_lost), []).append(loss)
-    ranked = sorted((_rank(alike, key[0]), _trouble_sentence(alike, key[0])) for key, alike in groups.items())
+    ranked = sorted((_rank(alike, key[0]), trouble_of(alike, key[0])) for key, alike in groups.items())
     if not groups and standing:
         ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
     elif standing:
@@ -254,7 +256,7 @@ def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
     return not short.is_short_after_removal, remaining / short.wanted, -short.wanted
 
 
-def _trouble_sentence(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
+def trouble_of(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
     """What losing any of some domains does, for one trouble that all of them have in the same end states."""
     is_gone = losses[0].already_lost
     whom = f"{'deleting the nodes of' if is_gone else 'losing'} {_listed(losses, 'or')}"

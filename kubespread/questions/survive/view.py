@@ -73,7 +73,7 @@ _ORDER: Sequence[Column[_Eviction]] = (
 
 def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves short, and the order in which its nodes lose their pods."""
-    keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
+    keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     return View(
         **about(report),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
+import msgspec
 import numpy as np
 
 from kubespread.candidate.candidate import Candidate, Surroundings
@@ -54,31 +56,77 @@ from kubespread.world.store.owners import in_order
 
 def answer(question: Compare, scene: Scene) -> CompareWorkloadsReport:
     """Each side is asked by itself."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector)
-    before, after = (_Side(side, whose, preempts=question.preemption) for side in question.pods)
-    names = sorted({*before.references, *after.references}, key=in_order)
+    work = _Comparing.of(question, scene)
+    whose, names = work.whose, work.names
     if not names:
-        raise whose.none_found(after.snapshot)
-    rows, refused = list[WorkloadDifference](), 0
-    for name in scene.counted(names):
-        was, now = before.judged(name), after.judged(name)
-        difference = _difference(name, was, now)
-        if difference is not None:
-            rows.append(difference)
-        elif was is not None and was.refused is not None:
-            refused += 1
+        raise whose.none_found(work.after.snapshot)
+    carried = tuple(replace(side, scheduler=side.scheduler.carried) for side in question.pods)
+    elsewhere = msgspec.structs.replace(question, pods=carried)
+    done = list(scene.tasks(work, names, elsewhere, _known))
+    for each in done:
+        work.before.learn(each.found[0])
+        work.after.learn(each.found[1])
+    rows = [each.row for each in done if each.row is not None]
     order = list(WorkloadChange)
+    unfinished = scene.unfinished("workload", len(names), names[len(done) :])
     return CompareWorkloadsReport(
         namespace=whose.namespace,
         selector=whose.text,
         preemption=question.preemption,
-        same=not rows,
-        before=before.report(),
-        after=after.report(),
+        same=not (rows or unfinished),
+        before=work.before.report(),
+        after=work.after.report(),
         workloads=tuple(sorted(rows, key=lambda row: (order.index(row.changes[0]), in_order(row.workload)))),
-        unchanged=len(names) - len(rows),
-        refused=refused,
+        unchanged=len(done) - len(rows),
+        refused=sum(each.is_refused for each in done),
+        unfinished=unfinished,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a side was found to lack or to be not modeled for, so far; in order."""
+
+    gaps: tuple[str, ...]
+    assumed: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """One workload."""
+
+    row: WorkloadDifference | None
+    """None where both sides answer alike."""
+    is_refused: bool
+    """Whether they do because neither judges it."""
+    found: tuple[_Found, _Found]
+
+
+class _Comparing:
+    """The workloads of both sides, by name."""
+
+    def __init__(self, question: Compare) -> None:
+        self.whose = WorkloadsAsked.of(question.namespace, question.selector)
+        self.before, self.after = (_Side(side, self.whose, preempts=question.preemption) for side in question.pods)
+        self.names = sorted({*self.before.references, *self.after.references}, key=in_order)
+        self.assumed: dict[str, None] = {}
+        """Each side has its own, in what is found."""
+
+    @classmethod
+    def of(cls, question: Compare, _scene: Scene) -> Self:
+        return cls(question)
+
+    def __call__(self, name: WorkloadName) -> _Compared:
+        was, now = self.before.judged(name), self.after.judged(name)
+        row = _difference(name, was, now)
+        is_refused = row is None and was is not None and was.refused is not None
+        return _Compared(row, is_refused, (self.before.found, self.after.found))
+
+
+def _known(compared: _Compared) -> str:
+    row = compared.row
+    return "" if row is None else f"{row.workload.called}: {', '.join(row.changes)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +193,16 @@ class _Side:
         self._framework = cache(lambda name: framework(self._profile(name)))
         self._gaps = dict.fromkeys((*side.scheduler.source_gaps(self.snapshot.origin), *workloads.gaps(self.snapshot)))
         self._not_modelled = dict[str, None]()
+
+    @property
+    def found(self) -> _Found:
+        return _Found(tuple(self._gaps), tuple(self._cluster.assumed), tuple(self._not_modelled))
+
+    def learn(self, found: _Found) -> None:
+        """What was found elsewhere, of the same side."""
+        self._gaps |= dict.fromkeys(found.gaps)
+        self._cluster.assumed.update(dict.fromkeys(found.assumed))
+        self._not_modelled |= dict.fromkeys(found.not_modelled)
 
     def report(self) -> ClusterSideReport:
         """What has been asked of it so far."""

@@ -139,7 +139,7 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
     preemption: bool = True
     """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
     same: bool
-    """Whether no workload is answered differently; the questions may differ."""
+    """Whether all were asked about and none is answered differently; the questions may differ."""
     before: ClusterSideReport
     after: ClusterSideReport
     workloads: tuple[WorkloadDifference, ...]
@@ -166,18 +166,18 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
     @property
     def _is_unknown(self) -> bool:
         """Whether no workload is judged on either side."""
-        return self.same and self.refused == self.total
+        return not self.workloads and self.refused == self.total
 
     def judged(self) -> Judgment:
         if self._is_unknown:
             return "unknown"
-        return "yes" if self.same else "no"
+        return "no" if self.workloads else "yes"
 
     def sentences(self) -> Iterator[str]:
         all_of = count_of(self.total, "workload")
         if self._is_unknown:
             yield f"unknown: {all_of} not judged on either side"
-        elif self.same:
+        elif not self.workloads:
             yield f"same: {all_of}"
         else:
             yield f"different: {len(self.workloads):,} of {all_of}: {', '.join(_counted(self))}"

@@ -1,0 +1,251 @@
+"""An answer that ends before all of its parts are asked: what is there is as in the full one, and it never says yes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from time import monotonic
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import UsageError
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions import scene, tasks
+from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.questions.scene import Part
+from kubespread.questions.survive.question import Survive
+from kubespread.reports.parts import QuestionReport, Unfinished
+from tests.builders import Data
+from tests.cli.support import FIXTURES, run
+from tests.property.workloads_on_nodes import clusters, snapshot_of
+from tests.questions.test_tasks import ASKED, doubled
+
+SHOP = FIXTURES / "clusters" / "shop.yaml"
+_TICK = 1000.0
+
+
+def in_time(ask: Callable[..., Any], ticks: int, *args: Any, **how: Any) -> Any:
+    """The answer where each look at the clock takes a tick, and the time is up after so many."""
+    start, looks = monotonic(), count()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (tasks, scene):
+            patch.setattr(module, "monotonic", lambda: start + _TICK * next(looks))
+        return ask(*args, timeout=_TICK * (ticks + 0.5), **how)
+
+
+def restricted(full: Any, part: Any) -> Any:
+    """The full report without the parts that are missing in the other one, which gaps and notes may be about."""
+    left = set(part.unfinished.missing)
+    kept: dict[str, Any] = {"unfinished": part.unfinished}
+    if not isinstance(full, kubespread.CompareWorkloadsReport):
+        kept |= {"gaps": part.gaps, "notes": part.notes}
+    match full:
+        case kubespread.SurviveReport():
+            kept["losses"] = full.losses[: part.unfinished.finished]
+        case kubespread.RemovableReport():
+            return as_alone(full, part)
+        case kubespread.AuditReport():
+            kept |= {"workloads": tuple(row for row in full.workloads if row.workload not in left)}
+            kept["made_room"] = part.made_room
+        case kubespread.CheckReport():
+            kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
+            kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
+        case kubespread.CompareWorkloadsReport():
+            rows = tuple(row for row in full.workloads if row.workload not in left)
+            kept |= {"workloads": rows, "before": part.before, "after": part.after}
+            kept |= {"same": False, "unchanged": part.unfinished.finished - len(rows), "refused": part.refused}
+    return msgspec.structs.replace(full, **kept)
+
+
+def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
+    """With what the other report says of nodes that go together: there are fewer of them."""
+    said = {row.node: row for row in part.rows}
+    asked = len(said) == len(full.rows)
+    assert part.unfinished is not None
+    assert asked == {*part.unfinished.missing}.issubset(said)
+    assert len(part.unfinished.missing) == (part.together.untried if asked else len(full.rows) - len(said))
+
+    def merged(row: NodeRemoval) -> NodeRemoval:
+        held = said[row.node].held if row.alone else row.held
+        return msgspec.structs.replace(row, place=said[row.node].place, held=held)
+
+    rows = {row.node: merged(row) for row in full.rows if row.node in said}
+    return msgspec.structs.replace(
+        full, rows=tuple(rows[row.node] for row in part.rows), together=part.together,
+        unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("question", ASKED)
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@given(objects=clusters(), ticks=st.integers(0, 7))
+def test_an_answer_in_time_is_the_full_one_without_what_is_missing(
+    question: str, objects: list[Data], ticks: int
+) -> None:
+    snapshot, ask = snapshot_of(objects), ASKED[question]
+    full, part = ask(snapshot), in_time(ask, ticks, snapshot)
+    if part.unfinished is None:
+        assert part == full
+        return
+    assert part == restricted(full, part)
+    assert part.verdict == "unknown" or (part.verdict, full.verdict) == ("no", "no")
+    assert part.unfinished.timeout == kubespread_duration(_TICK * (ticks + 0.5))
+
+
+def kubespread_duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes}m{rest}s" if hours else f"{minutes}m{rest}s"
+
+
+class _Told(QuestionReport, frozen=True, kw_only=True):
+    is_bad: bool
+    said: tuple[str, ...] = ("three zones are fine", "one is small")
+
+    def judged(self) -> Any:
+        return "no" if self.is_bad else "yes"
+
+    def sentences(self) -> Any:
+        yield from self.said
+
+
+MISSING = Unfinished(timeout="1m0s", what="zone", finished=3, missing=("d", "e", "f", "g"))
+NOTHING = Unfinished(timeout="1m0s", what="zone", finished=0, missing=("d",))
+LEFT = "not finished within 1m0s: 3 of 7 zones asked, not d, e, f and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("is_bad", "unfinished", "verdict", "answer"),
+    [
+        pytest.param(False, None, "yes", ("three zones are fine", "one is small"), id="all parts and a yes"),
+        pytest.param(
+            False, MISSING, "unknown", (LEFT, "so far: three zones are fine", "one is small"), id="a yes so far"
+        ),
+        pytest.param(True, MISSING, "no", ("so far: three zones are fine", LEFT, "one is small"), id="a no stays a no"),
+        pytest.param(
+            False, NOTHING, "unknown", ("not finished within 1m0s: none of 1 zone asked",), id="nothing is known"
+        ),
+    ],
+)
+def test_a_report_with_a_part_missing_never_says_yes(
+    is_bad: bool, unfinished: Unfinished | None, verdict: str, answer: tuple[str, ...]
+) -> None:
+    report = _Told(is_bad=is_bad, unfinished=unfinished)
+    assert (report.verdict, report.answer) == (verdict, answer)
+
+
+def test_workers_are_handed_nothing_once_the_time_is_up() -> None:
+    results = tasks.Workers(2).results(
+        work := _Slow(), partial(_Slow.of, None, None), range(50), 0.0, monotonic() + 0.2
+    )
+    done = list(results)
+    assert done == [*range(len(done))]
+    assert len(done) < 50
+    assert work.assumed == {}
+    assert doubled(2, 1, 2, 3) == doubled(1, 1, 2, 3)
+
+
+class _Slow:
+    """Gives back what it is given, a while later."""
+
+    assumed: dict[str, None] = {}
+
+    @classmethod
+    def of(cls, _question: object, _scene: object) -> _Slow:
+        return cls()
+
+    def __call__(self, item: int) -> int:
+        from time import sleep
+
+        sleep(0.1)
+        return item
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        pytest.param(["survive", "-A", "--key", "hostname"], 3, id="a question without a no"),
+        pytest.param(["survive", "-A", "--fail-on", "any"], 3, id="a requirement nobody knows whether it is met"),
+        pytest.param(["removable"], 3, id="nodes"),
+        pytest.param(["audit", "-A"], 3, id="workloads"),
+        pytest.param(["check", "-A"], 3, id="workloads checked"),
+        pytest.param(["compare", "-A", "--cordon", "a1"], 3, id="workloads compared"),
+    ],
+)
+def test_the_command_says_what_is_missing_and_exits_with_3(options: list[str], code: int) -> None:
+    done = run(*options, "--timeout", "0.001ms", "-S", SHOP)
+    assert done.code == code
+    assert re.search(r"^not finished within 1µs: none of \d+ \w+ asked$", done.err, re.MULTILINE)
+    assert "every requirement is met" not in done.err
+
+
+@pytest.mark.parametrize("form", ["junit", "sarif", "name", "prometheus", "json"])
+def test_formats_without_sentences_leave_it_to_standard_error(form: str) -> None:
+    question = "check" if form in ("junit", "sarif") else "audit"
+    done = run(question, "-A", "--timeout", "0.001ms", "-S", SHOP, "-o", form, "-q")
+    assert done.code == 3
+    assert form == "json" or done.err == "not finished within 1µs: none of 2 workloads asked\n"
+    if form in ("junit", "sarif", "json"):
+        assert "not finished within 1µs: none of 2 workloads asked" in done.out
+
+
+def test_a_baseline_is_not_written_of_part_of_an_answer(tmp_path: Any) -> None:
+    done = run("check", "-A", "--timeout", "0.001ms", "-S", SHOP, "--write-baseline", tmp_path / "known.json")
+    assert (done.code, [*tmp_path.iterdir()]) == (2, [])
+    assert "not written: not finished within 1µs: none of 2 workloads asked" in done.err
+
+
+@pytest.mark.parametrize(
+    ("timeout", "is_one"),
+    [("60s", True), ("1m30s", True), ("90", True), ("0", True), ("soon", False), ("-1s", False), ("1d", False)],
+)
+def test_a_timeout_is_written_as_for_kubectl(timeout: str, is_one: bool) -> None:
+    done = run("audit", "-A", f"--timeout={timeout}", "-S", SHOP, "-q", "-o", "name")
+    assert (done.code == 2, "invalid duration" in done.err) == (not is_one, not is_one)
+
+
+def test_a_timeout_that_is_over_already_is_an_error() -> None:
+    with pytest.raises(UsageError, match="timeout must be more than 0 seconds, not 0"):
+        kubespread.audit(kubespread.load(SHOP), timeout=0)
+
+
+def test_each_part_is_told_with_what_is_known_of_it_and_how_long_the_others_take() -> None:
+    told: list[Part] = []
+    question = Survive(keys=("zone",))
+    kubespread.ask(kubespread.load(FIXTURES / "clusters" / "audit.yaml"), question, on_part=told.append)
+    assert [(part.number, part.total) for part in told] == [(number, 3) for number in (1, 2, 3)]
+    assert told[0].seconds_left > 0 == told[-1].seconds_left
+    assert any("losing zone" in part.known for part in told)
+
+
+def test_long_answers_tell_in_lines_what_is_known_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kubespread.cli import waiting
+
+    clock = iter([0.0, 1.0, 6.0, 7.0, 12.0, 20.0])
+    monkeypatch.setattr(waiting, "monotonic", lambda: next(clock))
+    with waiting.waiting("losing domains", quiet=False, verbose=True) as hearing:
+        assert hearing.on_part is not None
+        for number, known in enumerate(["", "zone b is bad", "", "zone d is bad", "zone e is bad"], 1):
+            hearing.on_part(Part(number, 5, known, 60.0 - 10 * number))
+    assert capsys.readouterr().err.splitlines() == [
+        "losing domains: 2 of 5, about 40 s left",
+        "  zone b is bad",
+        "losing domains: 4 of 5, about 20 s left",
+        "  zone d is bad",
+    ]
+
+
+def test_names_of_workloads_are_texts_in_json() -> None:
+    missing = Unfinished(
+        timeout="1s", what="workload", finished=0, missing=(str(WorkloadName("Deployment", "shop", "web")),)
+    )
+    assert missing.to_dict()["missing"] == ["shop/Deployment/web"]
