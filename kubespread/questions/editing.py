@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
+    from kubespread.world.store.happenings import Happenings
 
 
 def edited(
@@ -30,19 +31,14 @@ def edited(
         return snapshot, tuple(scheduler.notes(snapshot.origin))
     # A world with its controllers costs a tenth of a small question, and few questions edit anything.
     from kubespread.questions.worlds import as_snapshot, world_of
-    from kubespread.world.events.editing import apply
-    from kubespread.world.reporting.happenings import NO_TIME, consequences_of
+    from kubespread.world.reporting.happenings import NO_TIME
 
     world = world_of(snapshot, scheduler, preempts=preempts)
-    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     notes = [*scheduler.notes(snapshot.origin)]
     has_happened = False
-    for edit in snapshot.edits:
-        waited = set(world.queue.waiting)
-        apply(world, edit, default)
-        notes += (*consequences_of(str(edit), world, waited), *_beyond(edit, world, default))
-        step = world.next_step()
-        has_happened |= bool(step.gone or step.placed)
+    for told, happened in played(world, snapshot.edits, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE):
+        notes += told
+        has_happened |= bool(happened.gone or happened.placed)
     after = as_snapshot(world, snapshot)
     if has_happened:
         notes.append(NO_TIME)
@@ -57,6 +53,21 @@ def edited(
         gaps=tuple(dict.fromkeys((*before.gaps, *(world.assumed if has_happened else ())))),
     )
     return replace(after, origin=origin), tuple(notes)
+
+
+def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[Sequence[str], Happenings]]:
+    """Make edits one after another: the notes on each, and what it led to. ``namespace`` is that of names without one.
+
+    Raises UsageError.
+    """
+    from kubespread.world.events.editing import apply
+    from kubespread.world.reporting.happenings import consequences_of
+
+    for edit in edits:
+        waited = set(world.queue.waiting)
+        apply(world, edit, namespace)
+        notes = (*consequences_of(str(edit), world, waited), *_beyond(edit, world, namespace))
+        yield notes, world.next_step()
 
 
 def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:

@@ -13,6 +13,7 @@ import pytest
 from kubespread import Scheduler, load
 from kubespread.assistants.tools import tools
 from kubespread.errors import KubespreadError
+from kubespread.kube.releases.changes import all_changes
 from tests.cli.support import FIXTURES, PROGRAM, environment
 
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
@@ -86,6 +87,8 @@ def test_no_argument_opens_a_file(case: str, tmp_path: Path, monkeypatch: pytest
     secret = tmp_path / "secret.yaml"
     secret.write_text("token: hunter2\n")
     cluster = load(SHOP)
+    # Files of our own, which are read once.
+    all_changes()
     opened: list[str] = []
     monkeypatch.setattr(Path, "open", lambda path, *_: opened.append(str(path)))
     asked = json.loads(json.dumps(arguments).replace("{}", str(secret)))

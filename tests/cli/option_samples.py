@@ -250,7 +250,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
-    "survive": {**_WORKLOADS, **SHARED, "--key": "--key hostname", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
+    "survive": {**_WORKLOADS, **SHARED, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.questions.survive.report import DomainLoss
+from kubespread.controllers.outage import is_silent
+from kubespread.questions.survive.report import DomainLoss, FirstFailure
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
+    HOSTNAME,
+    ZONE,
     after,
     bare_pods,
     came,
@@ -38,14 +45,7 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         failed, deleted = after(snapshot, f"fail {nodes}"), after(snapshot, f"fail {nodes}", f"delete-node {nodes}")
         bare = bare_pods(before)
         assert set(loss.not_made_again) == bare - bare_pods(deleted), loss.domain
-        for state, pending in ((failed, loss.pending), (deleted, loss.pending_after_removal)):
-            assert pending == sum(newly_waiting(snapshot, before, state).values()), loss.domain
-        assert _short(loss) == {
-            name: (ready(failed)[name], ready(deleted)[name])
-            for name in ready(before)
-            if "/Pod/" not in name and "/DaemonSet/" not in name
-            if _is_short(name, before, failed) or _is_short(name, before, deleted)
-        }
+        _check(snapshot, before, (failed, deleted), loss)
         assert [tallied(rows) for rows in (loss.landed, loss.landed_after_removal)] == [
             came(before, failed), came(before, deleted),
         ], loss.domain  # fmt: skip
@@ -60,20 +60,83 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         )  # fmt: skip
 
 
+@settings(max_examples=8, deadline=None)
+@given(
+    objects=clusters(),
+    step=st.sampled_from(["fail zone=a", "fail n0", "drain n0 --force --ignore-daemonsets", "delete-node n0"]),
+)
+def test_a_second_loss_is_what_both_come_to_by_hand(objects: list[Data], step: str) -> None:
+    """Compared with the cluster before the first; in the end the Node objects of both are deleted."""
+    snapshot = snapshot_of(objects)
+    before, then = after(snapshot), after(snapshot, step)
+    failed = [each.metadata.name for each in then.nodes if step.startswith("fail") and is_silent(each)]
+    first_deleted = after(snapshot, step, *_deleting(failed))
+    left = {each.metadata.labels[ZONE] for each in then.nodes if each.metadata.name not in failed}
+    report = kubespread.survive(snapshot, ("zone",), after=(step,))
+    first = report.after
+    assert first is not None
+    assert set(first.not_made_again) == bare_pods(before) - bare_pods(first_deleted)
+    _check(snapshot, before, (then, first_deleted), first)
+    assert {loss.domain for loss in report.losses} == left
+    for loss in report.losses:
+        nodes = [each.metadata.name for each in then.nodes if each.metadata.labels[ZONE] == loss.domain]
+        lost = after(snapshot, step, f"fail zone={loss.domain}")
+        deleted = after(snapshot, step, f"fail zone={loss.domain}", *_deleting(dict.fromkeys((*nodes, *failed))))
+        _check(snapshot, before, (lost, deleted), loss)
+        gone = bare_pods(before) - bare_pods(deleted)
+        assert set(loss.not_made_again) <= gone <= {*loss.not_made_again, *first.not_made_again}
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=clusters(), key=st.sampled_from(["zone", "hostname"]))
+def test_the_loss_of_a_pair_is_what_it_comes_to_by_hand(objects: list[Data], key: str) -> None:
+    snapshot = snapshot_of(objects)
+    before = after(snapshot)
+    report = kubespread.survive(snapshot, (key,), pairs=True)
+    label = ZONE if key == "zone" else HOSTNAME
+    domains = sorted({each.metadata.labels[label] for each in before.nodes})
+    assert [loss.domain for loss in report.losses] == ["+".join(pair) for pair in combinations(domains, 2)]
+    for loss in report.losses[:4]:
+        chosen = f"{label} in ({loss.domain.replace('+', ',')})"
+        states = after(snapshot, f"fail {chosen}"), after(snapshot, f"fail {chosen}", f"delete-node {chosen}")
+        _check(snapshot, before, states, loss)
+        assert set(loss.not_made_again) == bare_pods(before) - bare_pods(states[1])
+
+
+def _deleting(names: Iterable[str]) -> list[str]:
+    return [f"delete-node {HOSTNAME} in ({','.join(names)})"] if names else []
+
+
+def _check(
+    snapshot: Snapshot, before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss | FirstFailure
+) -> None:
+    """Pods pending and workloads short, while the Node objects are there and once they are deleted."""
+    pending = [sum(newly_waiting(snapshot, before, state).values()) for state in states]
+    assert [said.pending, said.pending_after_removal] == pending
+    assert {each.workload: (each.ready, each.ready_after_removal) for each in said.short} == {
+        name: (ready(states[0])[name], ready(states[1])[name])
+        for name in ready(before)
+        if "/Pod/" not in name and "/DaemonSet/" not in name
+        if any(_is_short(name, before, state) for state in states)
+    }
+
+
 def _is_short(name: str, before: Snapshot, then: Snapshot) -> bool:
     """Fewer than before, and fewer than it is to have: those that lack any."""
     desired = ready(before)[name] + missing(before)[name]
     return ready(then)[name] < min(ready(before)[name], desired)
 
 
-def _short(loss: DomainLoss) -> dict[str, tuple[int, int]]:
-    return {each.workload: (each.ready, each.ready_after_removal) for each in loss.short}
-
-
 @settings(max_examples=25, deadline=None)
-@given(objects=clusters(), keys=st.sampled_from([("zone",), ("hostname",), ("zone", "hostname")]))
-def test_the_verdict_and_the_sentences_say_what_the_rows_say(objects: list[Data], keys: tuple[str, ...]) -> None:
-    report = kubespread.survive(snapshot_of(objects), keys)
+@given(
+    objects=clusters(),
+    keys=st.sampled_from([("zone",), ("hostname",), ("zone", "hostname")]),
+    more=st.sampled_from([{}, {}, {"pairs": True}, {"after": ("fail n0",)}]),
+)
+def test_the_verdict_and_the_sentences_say_what_the_rows_say(
+    objects: list[Data], keys: tuple[str, ...], more: dict[str, Any]
+) -> None:
+    report = kubespread.survive(snapshot_of(objects), keys, **more)
     is_bad = [
         bool(
             loss.pending

@@ -273,10 +273,52 @@ def test_only_the_workloads_asked_about_count(case: str) -> None:
     assert (report.workloads, [loss.lost for loss in report.losses]) == (workloads, lost)
 
 
+AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int]], tuple[str, ...]]] = {
+    "a zone first: what it leaves behind counts with each of the others": (
+        ("fail=zone=a",), {}, [("b", 2, 0), ("c", 2, 0)],
+        (
+            "after fail zone=a, losing zone b or c leaves 2 pods pending until the nodes are deleted; none of 2 zones can be lost",
+            "after fail zone=a, losing zone b or c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
+            "fail zone=a alone leaves 1 pod pending until the nodes are deleted, and leaves 1 workload short",
+        ),
+    ),
+    "fewer pods are to be there": (
+        ("scale deploy/web=1",), {}, [("a", 0, 0), ("b", 0, 0), ("c", 0, 0)],
+        (
+            f"after scale Deployment/web=1, any one of 3 zones can be lost: {WHOLE}",
+            "scale Deployment/web=1 alone leaves no pod pending and no workload short",
+        ),
+    ),
+    "two at the same time": (
+        (), {"pairs": True}, [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
+        (
+            "losing zone a+b, a+c or b+c leaves 2 pods pending until the nodes are deleted; none of 3 pairs of zones can be lost",
+            "losing zone a+b, a+c or b+c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AFTER)
+def test_what_a_second_failure_comes_to(case: str) -> None:
+    steps, options, pending, answer = AFTER[case]
+    report = survived([*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], after=steps, **options)
+    assert [(loss.domain, loss.pending, loss.pending_after_removal) for loss in report.losses] == pending
+    assert report.answer == answer
+
+
 FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "a key that no node has": (("zoen",), {}, f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
     "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop; there is default"),
     "labels that nobody has": ((), {"selector": "a=b"}, "no workloads with the labels a=b in the cluster"),
+    "a step that is none": ((), {"after": ["fial=zone=a"]}, "unknown edit 'fial', did you mean \"fail\"?"),
+    "a step that reads a file": ((), {"after": ["add-node ./new.yaml"]}, "./new.yaml: files are not read here"),
+    "nothing left to lose": (
+        (), {"after": ["fail=n0", "fail=n1"]}, "after fail=n0, fail=n1 no other domain is left to lose",
+    ),
+    "pairs of one domain": (
+        (), {"after": ["fail=n0"], "pairs": True}, f"--pairs takes 2 to 100 domains of a key, and {ZONE} has 1",
+    ),
     "labels that are none": (
         (), {"selector": "=b"},
         "invalid selector '=b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found '=b'",

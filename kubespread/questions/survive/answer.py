@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Self
 
 from kubespread.controllers.outage import is_silent
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.editing import played
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport, trouble_of
+from kubespread.questions.survive.report import (
+    DomainLoss,
+    FirstFailure,
+    LostWorkload,
+    ShortWorkload,
+    SurviveReport,
+    trouble_of,
+)
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
@@ -44,6 +57,7 @@ NOT_MODELLED = (
 )
 _HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
+_MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 _FEWER = "its controller makes no more pods"
 
 
@@ -55,6 +69,8 @@ def survive(
     *,
     namespace: str | None = None,
     selector: str = "",
+    after: Sequence[str] = (),
+    pairs: bool = False,
     preemption: bool = True,
     jobs: int | None = 1,
     timeout: float | None = None,
@@ -64,7 +80,9 @@ def survive(
 
     Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
     """
-    question = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
+    question = Survive(
+        keys=tuple(keys), namespace=namespace, selector=selector, after=tuple(after), pairs=pairs, preemption=preemption
+    )
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
@@ -72,9 +90,11 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
     counting = _Counting.of(question, scene)
     world, whose = counting.world, counting.whose
-    lost = list(_lost(world, scene.now, question.keys))
     if counting.is_empty:
         raise whose.none_found(scene.now)
+    lost = list(_lost(world, question, counting.silenced))
+    if not lost:
+        raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
     losses = tuple(scene.tasks(counting, lost, known=_known))
     report = SurviveReport(
         kube_version=str(scene.release),
@@ -86,11 +106,13 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         nodes=len(world.living.nodes.objects),
         pending_before=counting.pending,
         losses=losses,
+        after=counting.first,
+        pairs=question.pairs,
         gaps=scene.gaps(world.assumed),
         not_modelled=NOT_MODELLED,
         notes=(
             *scene.notes,
-            *counting.settled.notes,
+            *counting.notes,
             *outside_of_domains((domain.key for domain in lost), world.living.nodes.objects),
         ),
         unfinished=scene.unfinished("domain", len(lost), [domain.called for domain in lost[len(losses) :]]),
@@ -109,13 +131,28 @@ def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
             yield f"--fail-on {key}: {failure}"
 
 
-def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Domain]:
-    """The domains of all ``keys``; by default zones, or hosts where no node is in a zone."""
-    has_zones = any(ZONE in node.metadata.labels for node in world.living.nodes.objects)
-    full = [full_topology_key(key, snapshot.nodes) for key in keys] or [ZONE if has_zones else HOSTNAME]
-    check_topology_keys(full, snapshot.nodes, ())
+def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterator[_Domain]:
+    """The domains of all keys, or each two of one, but those that just fell silent; by default zones, or hosts where no
+    node is in a zone.
+    """
+    nodes = world.living.nodes.objects
+    has_zones = any(ZONE in node.metadata.labels for node in nodes)
+    full = [full_topology_key(key, nodes) for key in question.keys] or [ZONE if has_zones else HOSTNAME]
+    check_topology_keys(full, nodes, ())
     for key in dict.fromkeys(full):
-        yield from _domains(world, key)
+        domains = [domain for domain in _domains(world, key) if not set(silenced).issuperset(domain.nodes)]
+        yield from _pairs(domains) if question.pairs else domains
+
+
+def _pairs(domains: Sequence[_Domain]) -> Iterator[_Domain]:
+    """Each two domains of a key as one. Raises UsageError for more of them than anyone waits for."""
+    number = len(domains) * (len(domains) - 1) // 2
+    if domains and not 0 < number <= _MOST_PAIRS:
+        key = domains[0].key
+        raise UsageError(f"--pairs takes 2 to {_MOST_DOMAINS} domains of a key, and {key} has {len(domains):,}")
+    for one, other in combinations(domains, 2):
+        # No label has a plus sign in it.
+        yield _Domain(one.key, f"{one.value}+{other.value}", one.nodes + other.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +182,51 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Counting:
     """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
-    def __init__(self, settled: Settled, whose: WorkloadsAsked) -> None:
-        """Its world is not changed."""
-        self.settled, self.whose = settled, whose
-        self.world = settled.world
+    def __init__(self, settled: Settled, whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str) -> None:
+        """The settled world is not changed; ``steps`` come before each loss, ``namespace`` is that of names in them."""
+        self.whose, self.notes = whose, [*settled.notes]
+        self.begun = self.world = settled.world
         self.assumed = self.world.assumed
         self._asked = AskedWorkloads(self.world, whose.those_in(self.world))
         self.missing = Missing(self.world, settled.waited)
+        self.silenced: tuple[str, ...] = ()
+        self.changed: dict[WorkloadName, None] = {}
+        self.first = self._after(steps, namespace) if steps else None
 
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
         whose = WorkloadsAsked.of(question.namespace, question.selector)
-        return cls(scene.settled(whose, "anything is lost"), whose)
+        # No step reads a file: an assistant may have written it.
+        steps = [parse(step, None) for step in question.after]
+        default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        return cls(scene.settled(whose, "anything is lost"), whose, steps, default)
+
+    def _after(self, steps: Sequence[Edit], namespace: str) -> FirstFailure:
+        """Go on from the world after ``steps``; what counts is compared with the one before them."""
+        self.world = self.begun.fork()
+        _read_numbers((self.begun, self.world), self.workloads)
+        lost: list[NamespacedName] = []
+        for notes, happened in played(self.world, steps, namespace):
+            self.notes += notes
+            gone = (gone.pod for gone in happened.lost_for_good())
+            lost += (NamespacedName.of(pod) for pod in gone if self.workload(pod) is not None)
+        standing = {node.metadata.name for node in self.begun.living.nodes.objects if not is_silent(node)}
+        self.silenced = tuple(
+            node.metadata.name
+            for node in self.world.living.nodes.objects
+            if is_silent(node) and node.metadata.name in standing
+        )
+        workloads = sorted(self.workloads, key=in_order)
+        changed = (name for name in workloads if _ready(self.begun, name) != _ready(self.world, name))
+        self.changed = dict.fromkeys(changed)
+        alone = _Loss(self, _Domain("", "", ())).report()
+        return FirstFailure(
+            steps=tuple(map(str, steps)),
+            pending=alone.pending,
+            pending_after_removal=alone.pending_after_removal,
+            short=alone.short,
+            not_made_again=(*lost, *alone.not_made_again),
+        )
 
     def __call__(self, domain: _Domain) -> DomainLoss:
         return _Loss(self, domain).report()
@@ -168,17 +238,17 @@ class _Counting:
     @property
     def workloads(self) -> set[WorkloadName]:
         """All that count."""
-        return {workload for pod in self.world.book if (workload := self.workload(pod)) and workload.kind != "Pod"}
+        return {workload for pod in self.begun.book if (workload := self.workload(pod)) and workload.kind != "Pod"}
 
     @property
     def is_empty(self) -> bool:
         """Whether no pod counts."""
-        return all(self.workload(pod) is None for pod in self.world.book)
+        return all(self.workload(pod) is None for pod in self.begun.book)
 
     @property
     def pending(self) -> int:
         """How many pods that count wait before any loss."""
-        return sum(self.workload(waiting.pod) is not None for waiting in self.world.waiting)
+        return sum(self.workload(waiting.pod) is not None for waiting in self.begun.waiting)
 
 
 class _Loss:
@@ -186,14 +256,11 @@ class _Loss:
 
     def __init__(self, counting: _Counting, domain: _Domain) -> None:
         self._counting, self._domain = counting, domain
-        self._base, self._world = counting.world, counting.world.fork()
-        self._failed = frozenset(domain.nodes)
-        pods = [pod for node in domain.nodes for pod in self._base.book.on(node) if is_active(pod)]
-        self._touched = self._workloads(pods)
-        for owner in (owner for workload in self._touched for owner in self._base.owners_below(workload)):
-            # Its numbers come from its pods, so read them before any pod is lost.
-            self._base.owner(owner)
-            self._world.owner(owner)
+        self._base, self._world = counting.begun, counting.world.fork()
+        self._failed = frozenset((*domain.nodes, *counting.silenced))
+        pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
+        self._touched = self._workloads(pods) | counting.changed
+        _read_numbers((counting.world, self._world), self._touched)
 
     def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
         """The workloads of the pods that count, without single pods."""
@@ -208,17 +275,17 @@ class _Loss:
         happened = world.happenings
         notes = tuple(happened.notes)
         placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
-        failed, lost, landed = self._state(), len(self._gone(LOST)), tuple(landed_pods(world, counting.workload))
-        remove_failed(world, names)
-        removed, made_room = self._state(), tuple(preempted_pods(happened))
-        workloads = tuple(self._lost(failed, removed))
+        failed, lost, landed = self.state(), self._lost, tuple(landed_pods(world, counting.workload))
+        remove_failed(world, [*names, *(name for name in counting.silenced if name not in names)])
+        removed, made_room = self.state(), tuple(preempted_pods(happened))
+        workloads = tuple(self._rows(failed, removed))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
             nodes=len(names),
             already_lost=already_lost,
             lost=lost,
-            lost_after_removal=len(self._gone(LOST)),
+            lost_after_removal=self._lost,
             placed=len(placed),
             pending=failed.pending,
             pending_after_removal=removed.pending,
@@ -227,7 +294,7 @@ class _Loss:
             not_made_again=tuple(
                 NamespacedName.of(gone.pod)
                 for gone in happened.lost_for_good()
-                if counting.workload(gone.pod) is not None
+                if counting.workload(gone.pod) is not None and gone.pod.spec.node_name not in counting.silenced
             ),
             message=failed.message,
             message_after_removal=removed.message,
@@ -239,17 +306,23 @@ class _Loss:
             notes=notes,
         )
 
+    @property
+    def _lost(self) -> int:
+        """Those of its own nodes, not of those that failed before."""
+        names = frozenset(self._domain.nodes)
+        return sum(pod.spec.node_name in names for pod in self._gone(LOST))
+
     def _gone(self, why: str) -> list[Pod]:
         gone = (pod.pod for pod in self._world.happenings.gone if pod.why == why)
         return [pod for pod in gone if self._counting.workload(pod) is not None]
 
-    def _state(self) -> _State:
+    def state(self) -> _State:
         """The current state of what counts."""
         world, counting = self._world, self._counting
         pending = [
             waiting for waiting in counting.missing.newly_waiting(world) if counting.workload(waiting.pod) is not None
         ]
-        charged, waiting = self._first(pending), self._first(world.waiting)
+        charged, waiting = self._first_of_each(pending), self._first_of_each(world.waiting)
         touched = self._touched | self._workloads([*self._gone(PREEMPTED), *world.happenings.placed])
         ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
         short = (workload for workload, count in ready.items() if count < self._enough(workload))
@@ -258,9 +331,12 @@ class _Loss:
 
     def _enough(self, workload: WorkloadName) -> int:
         """The ready pods it needs: as many as before, or as desired if fewer."""
-        return min(_ready(self._base, workload), desired_replicas(self._base, workload))
+        return min(_ready(self._base, workload), self._desired(workload))
 
-    def _first(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
+    def _desired(self, workload: WorkloadName) -> int:
+        return desired_replicas(self._counting.world, workload)
+
+    def _first_of_each(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
         """The first of the pods of each workload that counts."""
         first: dict[WorkloadName, Waiting] = {}
         for pod in waiting:
@@ -283,12 +359,12 @@ class _Loss:
             return world.message(waiting)
         return next((row.message for row in unmade(world, owners)), _FEWER)
 
-    def _lost(self, failed: _State, removed: _State) -> Iterator[LostWorkload]:
+    def _rows(self, failed: _State, removed: _State) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
             before = _ready(self._base, workload)
             yield LostWorkload(
                 workload=workload,
-                wanted=desired_replicas(self._base, workload),
+                wanted=self._desired(workload),
                 ready_before=before,
                 # Pods preempted or placed only after the removal were not touched before it.
                 ready=failed.ready.get(workload, before),
@@ -322,6 +398,16 @@ def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Ite
                 why=failed.why.get(row.workload) or removed.why[row.workload],
                 why_after_removal=removed.why.get(row.workload) or failed.why[row.workload],
             )
+
+
+def _read_numbers(worlds: Iterable[World], workloads: Iterable[WorkloadName]) -> None:
+    """Read how many replicas controllers are to have that the cluster does not list: from their pods, so before any pod
+    is lost.
+    """
+    for world in worlds:
+        for workload in workloads:
+            for owner in world.owners_below(workload):
+                world.owner(owner)
 
 
 def _ready(world: World, workload: WorkloadName) -> int:

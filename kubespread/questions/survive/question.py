@@ -16,13 +16,16 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
     places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
-    eventually does. Each domain is lost by itself. The exit code is 0 whatever the answer, unless --fail-on is given.
+    eventually does. Each domain is lost by itself, with --pairs each two together, and with --after once something
+    else has failed. The exit code is 0 whatever the answer, unless --fail-on is given.
 
     \b
     Examples:
       kubespread survive -A
       kubespread survive -n shop -l tier=web --fail-on pending
       kubespread survive -A --key zone --key hostname -S cluster.json.gz
+      kubespread survive -A --after fail=zone=a
+      kubespread survive -A --pairs --fail-on any
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
 
@@ -43,6 +46,17 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         tuple[str, ...],
         Option("Lose each domain of this topology key (default: zone, or hostname without zones).", ("--key",), "KEY"),
     ] = ()
+    after: Annotated[
+        tuple[str, ...],
+        Option(
+            "Lose each domain after this step, an edit (fail=zone=a, 'drain NODE --ignore-daemonsets'): what both "
+            "leave behind counts.",
+            metavar="STEP",
+        ),
+    ] = ()
+    pairs: Annotated[bool, Option("Lose each two domains of a key at the same time, instead of each by itself.")] = (
+        False
+    )
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(

@@ -93,7 +93,7 @@ class DomainLoss(Report, frozen=True):
 
     topology_key: str
     domain: str
-    """The value that is lost."""
+    """The value that is lost; of a pair ``a+b``."""
     nodes: int
     """How many nodes have it."""
     lost: int
@@ -138,6 +138,11 @@ class DomainLoss(Report, frozen=True):
     landed_after_removal: tuple[LandedPods, ...] = ()
     """The same once these are deleted: the earlier ones that are still there, and those that find a node only then."""
 
+    @property
+    def values(self) -> Sequence[str]:
+        """The domain, or both of a pair."""
+        return self.domain.split("+")
+
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {
             "pending": self.pending or self.pending_after_removal,
@@ -145,6 +150,21 @@ class DomainLoss(Report, frozen=True):
             "lost": self.not_made_again,
         }
         msgspec.structs.force_setattr(self, "trouble", tuple(trouble for trouble, is_left in leaves.items() if is_left))
+
+
+class FirstFailure(Report, frozen=True):
+    """What happened before each domain is lost, and what that alone leaves behind."""
+
+    steps: tuple[str, ...]
+    """The edits, in order."""
+    pending: int
+    """Pods without a node then, of each workload those that it has more of than before."""
+    pending_after_removal: int
+    """The same once the Node objects of the nodes that failed are deleted."""
+    short: tuple[ShortWorkload, ...]
+    """Workloads with fewer ready pods than desired, in either end state."""
+    not_made_again: tuple[NamespacedName, ...]
+    """NAMESPACE/name of pods that no known controller recreates."""
 
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
@@ -161,6 +181,12 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     """Their pods that are already pending before anything is lost."""
     losses: tuple[DomainLoss, ...]
     """By topology key, in the order asked, and domain."""
+    after: FirstFailure | None = None
+    """What happened before each of the losses, null where nothing did. Then what is pending and short is so compared
+    with the cluster before it, and the Node objects of both are deleted in the end.
+    """
+    pairs: bool = False
+    """Whether each loss is that of two domains."""
 
     def by_key(self) -> Iterator[tuple[str, tuple[DomainLoss, ...]]]:
         """The losses of each topology key."""
@@ -196,8 +222,12 @@ _MAX_NAMED = 3
 
 def _sentences(report: SurviveReport) -> Iterator[str]:
     """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
-    ranked = [item for _, losses in report.by_key() for item in _of_key(losses)]
-    yield from (sentence for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    ranked = [item for _, losses in report.by_key() for item in _of_key(losses, in_pairs=report.pairs)]
+    first = report.after
+    then = "" if first is None else f"after {', '.join(first.steps)}, "
+    yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    if first is not None:
+        yield _of_first(first)
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
@@ -209,12 +239,24 @@ _TROUBLES: Sequence[Trouble] = ("pending", "short", "lost")
 _NONE: _Rank = (True, 0, len(_TROUBLES))
 
 
-def _of_key(losses: Sequence[DomainLoss]) -> Iterator[tuple[_Rank, str]]:
+def _of_first(first: FirstFailure) -> str:
+    before, after, lost = first.pending, first.pending_after_removal, first.not_made_again
+    when = _when(before > 0, after > 0, "also" if before == after else f"{after:,}")
+    does = [
+        *([f"leaves {count_of(before or after, 'pod')} pending{when}"] if before or after else ()),
+        *([f"leaves {count_of(len(first.short), 'workload')} short"] if first.short else ()),
+        *([f"takes {count_of(len(lost), 'pod')} for good: {some_of(lost, _MAX_NAMED)}"] if lost else ()),
+    ]
+    return f"{', '.join(first.steps)} alone {', and '.join(does) or 'leaves no pod pending and no workload short'}"
+
+
+def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_Rank, str]]:
     """Sentences about the domains of one key, the worst first, each with its rank among those of other keys: what stays
     for good comes before what ends with the Node objects, then what concerns more pods.
     """
     standing, gone = ([loss for loss in losses if loss.already_lost is lost] for lost in (False, True))
-    all_of = count_of(len(standing), short_key(losses[0].topology_key))
+    key = short_key(losses[0].topology_key)
+    all_of = f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
     groups: dict[tuple[Trouble, bool, bool, bool], list[DomainLoss]] = {}
     for loss in sorted(losses, key=badness):
         for trouble in loss.trouble:

@@ -75,9 +75,11 @@ def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves short, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+    then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
     return View(
         **about(report),
-        title=f"Losing each {keys} of {count_of(report.nodes, 'node')}, {whose}",
+        title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
+        f"{count_of(report.nodes, 'node')}{then}, {whose}",
         sheets=[
             Sheet(
                 title="Domains", columns=_LOSS, rows=report.losses,
@@ -105,7 +107,7 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         if loss.topology_key not in drawn.keys:
             continue
         place = drawn.keys.index(loss.topology_key)
-        lost = [node.name for node in drawn.nodes if node.path[place] == loss.domain]
+        lost = [node.name for node in drawn.nodes if node.path[place] in loss.values]
         where = " elsewhere, which is not drawn" if loss.placed else ""
         text = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
         yield Frame(f"without {domain_name(loss)}", text, gone=lost, joined=[*back])

@@ -16,6 +16,7 @@ prefix without one, the namespace has to be given too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from kubespread.errors import UsageError
@@ -45,12 +46,13 @@ EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 
 
 def parse(text: str, directory: str | None = "") -> Edit:
-    """The edit written as ``text``; a template's file is read, its path relative to ``directory``.
+    """The edit written as ``text``, a blank or an equals sign behind its verb; a template's file is read, its path
+    relative to ``directory``.
 
     If ``directory`` is None no file is read. Raises UsageError, and ManifestError for a template that the API server
     would refuse.
     """
-    verb, *rest = text.split(None, 1) or [""]
+    verb, *rest = re.split(r"\s+|=", text.strip(), maxsplit=1)
     if verb not in EDITS:
         meant = did_you_mean(near_miss(verb, EDITS)) or f"; the edits are {', '.join(EDITS)}"
         raise UsageError(f"unknown edit {verb!r}{meant}")
