@@ -8,6 +8,7 @@ from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
+from bench.handing_out import handing_out
 from bench.loading import loading
 from bench.pending import pending
 from bench.placing import placing
@@ -32,6 +33,7 @@ ROWS = {
     "check": checking,
     "pending": pending,
     "loading": loading,
+    "jobs": handing_out,
 }
 
 

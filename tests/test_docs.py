@@ -161,7 +161,7 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
 
 def test_the_examples_of_the_library_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False) == (0, 23)
+    assert doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False) == (0, 25)
 
 
 def test_decisions_are_numbered_one_after_another() -> None:

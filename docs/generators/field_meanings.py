@@ -19,7 +19,7 @@ OF_EVERY_REPORT = {
     "answer": "What it comes to, in sentences: the answer first, then what else is worth knowing, the worst first.",
     "unmet": "What was required, as by `--fail-on`, and is not so, a sentence each.",
     "question": "What was asked: the question's `name`, and the options that were given, in camelCase.",
-    "unfinished": "What is missing where `--timeout` ended the answer; null where everything was asked.",
+    "unfinished": "What is missing where `--timeout` ended the answer; null where everything was done.",
     "kubeVersion": "The Kubernetes release that is emulated: `1.37`, or `1.36.2`.",
     "schedulerName": "The profile that decides, by its `schedulerName`.",
     "cluster": "Which cluster was asked, as far as its source says.",

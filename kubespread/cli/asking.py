@@ -42,6 +42,7 @@ from kubespread.questions.question import (
     options_of,
 )
 from kubespread.questions.registry import question as question_of
+from kubespread.questions.scene import Scene
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import Writer, writers_of
 
@@ -119,6 +120,10 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
         question_asked = question(**{name: field.value(typed) for name, field in declared.items()})
+        workers, timeout = ALONE, None
+        if question.hands_out:
+            workers = Workers(options.jobs, options.engine or "", (lambda _: None) if speaking.quiet else say)
+            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
         opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
         if opened is None:
             answering = Answering(None, scheduling.scheduler(), answer, speaking)
@@ -130,16 +135,17 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             question_asked = structs.replace(question_asked, **late)
             *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
             answering = Answering(cluster, scheduler, answer, speaking, [other for other, _ in others])
-            with waiting(question.doing, quiet=speaking.quiet):
-                other = question_asked.instead(opened, answering.scheduler)
+            with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
+                other = question_asked.instead(
+                    Scene(
+                        opened, answering.scheduler, question_asked, hearing.on_progress,
+                        workers=workers, timeout=timeout, on_part=hearing.on_part,
+                    )
+                )  # fmt: skip
             if other is not None:
                 writer = _writers(question_of(other.name))[answering.written.name]
                 answering = replace(answering, cluster=other.cluster)
                 return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
-        workers, timeout = ALONE, None
-        if question.hands_out:
-            workers = Workers(options.jobs, options.engine or "", (lambda _: None) if speaking.quiet else say)
-            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
         return _answered(question_asked, opened, answering, workers, timeout)
 
     command.__doc__ = question.__doc__

@@ -278,7 +278,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The clusters in question, each with its scheduler; a page draws the last."""
         return ((opened, scheduler),)
 
-    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+    def instead(self, scene: Scene) -> Instead | None:
         """The answer to another question, where a field requests that. Raises what `answer` raises."""
         return None
 

@@ -225,11 +225,19 @@ def ask(
     is called with each; ``timeout`` is how many seconds it may take until no further one is begun. Raises UsageError,
     SnapshotError and ManifestError.
     """
+    return question.answered(
+        Scene(
+            snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers, checked_timeout(timeout),
+            on_part,
+        )
+    )  # fmt: skip
+
+
+def checked_timeout(timeout: float | None) -> float | None:
+    """Raises UsageError."""
     if timeout is not None and timeout <= 0:
         raise UsageError(f"timeout must be more than 0 seconds, not {timeout:g}")
-    return question.answered(
-        Scene(snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers, timeout, on_part)
-    )
+    return timeout
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:

@@ -63,25 +63,25 @@ class ClusterReference(Report, frozen=True):
 
 
 class Unfinished(Report, frozen=True):
-    """What was not asked before the time was up. The rest of the report is about what was, each part in full."""
+    """What was not done before the time was up. The rest of the report is about what was, each part in full."""
 
     timeout: str
     """How long the answer was to take, as Go prints durations: ``1m0s``."""
     what: str
     """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``deal``."""
     finished: int
-    """How many were asked."""
+    """How many are done."""
     missing: tuple[str, ...]
-    """The names of the others, in the order in which they would have been asked."""
+    """The names of the others, in the order in which they would have been done."""
 
     @property
     def sentence(self) -> str:
         """How far the answer is, and what is missing."""
         total = count_of(self.finished + len(self.missing), self.what)
         if not self.finished:
-            return f"not finished within {self.timeout}: none of {total} asked"
+            return f"not finished within {self.timeout}: none of {total} done"
         missing = some_of(self.missing, _MAX_MISSING)
-        return f"not finished within {self.timeout}: {self.finished:,} of {total} asked, not {missing}"
+        return f"not finished within {self.timeout}: {self.finished:,} of {total} done, not {missing}"
 
 
 class QuestionReport(Report, frozen=True, kw_only=True):

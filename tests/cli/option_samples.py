@@ -229,11 +229,11 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--node-groups": "--node-groups groups.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
         "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
         "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
-        "--all": "--all", "-l": "-l app=other", "-A": "-A",
+        "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
     "play": {
         **SHARED, "-n": "-n shop", "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption",
-        "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3",
+        "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3", **_WORKERS,
     },
     "pending": {**_WORKLOADS, **SHARED, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},

@@ -23,7 +23,7 @@ from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data
 from tests.cli.support import FIXTURES, ROOT, environment, run, run_process
-from tests.property.workloads_on_nodes import clusters, snapshot_of
+from tests.property.workloads_on_nodes import clusters, scenario, snapshot_of
 
 
 class Doubling:
@@ -118,6 +118,12 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "removable": kubespread.removable,
     "audit": kubespread.audit,
     "check": kubespread.check,
+    "play": lambda snapshot, deals=4, **how: kubespread.play(
+        snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), deals=deals, **how
+    ),
+    "simulate --then": lambda snapshot, deals=4, **how: kubespread.simulate_then(
+        snapshot, ["deploy/web"], ["scale=1", "rollout"], deals=deals, **how
+    ),
     "compare -A": lambda snapshot, **how: kubespread.compare(
         kubespread.ClusterSide(snapshot), kubespread.ClusterSide(snapshot.edited("cordon n0")), **how
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Self
 
 import msgspec
 
@@ -16,13 +17,15 @@ from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.play.steps import Autoscale, Playing, played
 from kubespread.questions.question import Instead, asks
-from kubespread.questions.queue.deals import check_deals
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.queue.deals import check_deals, deals_worth, dealt_anew
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import groups_of
+from kubespread.questions.tasks import ALONE, Workers
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.scenario.types import Scenario
+from kubespread.scenario.verbs import Apply, Rollout
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 
@@ -35,6 +38,9 @@ def play(
     *,
     namespace: str | None = None,
     deals: int | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
 ) -> PlayReport:
     """What becomes of the cluster when the steps of ``scenario`` happen one after another.
 
@@ -44,7 +50,8 @@ def play(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    return ask(snapshot, Play(scenario=read_scenario(scenario), namespace=namespace, deals=deals), scheduler)
+    question = Play(scenario=read_scenario(scenario), namespace=namespace, deals=deals)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def after_steps(
@@ -86,17 +93,55 @@ def answer(question: Play, scene: Scene) -> PlayReport:
     SnapshotError before anything is played.
     """
     check_deals(question.deals)
-    scenario, now, world = question.scenario, scene.now, scene.world
-    namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-    manifests = Manifests(now, scene.scheduler)
-    check(world, scenario, manifests, namespace)
-    report = played(
-        Playing(world, manifests, namespace, _autoscale(now, scenario)), scenario, scene.release, question.deals
-    )
+    dealing, world = _Dealing.of(question, scene), scene.world
+    check(world, question.scenario, dealing.playing.changes, dealing.playing.namespace)
+    report, happened = played(dealing.playing, question.scenario, scene.release)
+    count = deals_worth(happened) if question.deals is None else question.deals
+    if scene.workers.engine and _names_files(question.scenario):
+        # Which other machines do not have.
+        scene = replace(scene, workers=ALONE)
+    others = list(scene.tasks(dealing, range(1, count), known=_known))
     report = msgspec.structs.replace(
-        report, cluster=scene.source, gaps=scene.gaps(report.gaps), notes=(*scene.notes, *report.notes)
+        report.dealt(others) if others else report,
+        cluster=scene.source,
+        gaps=scene.gaps(world.assumed),
+        notes=(*scene.notes, *report.notes),
+        unfinished=scene.unfinished("deal", count, [f"deal {number}" for number in range(len(others) + 2, count + 1)]),
     )
     return report.requiring(report.failures(question.fail_on))
+
+
+class _Dealing:
+    """All steps with equal pods and nodes dealt anew, by the number of the deal."""
+
+    def __init__(self, question: Play, scene: Scene) -> None:
+        scenario, now = question.scenario, scene.now
+        namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        self._scenario, self._release = scenario, scene.release
+        self.playing = Playing(
+            scene.world, Manifests(now, scene.scheduler), namespace, _autoscale(now, scenario)
+        )  # fmt: skip
+        self._begun = scene.world.fork()
+        self.assumed = scene.world.assumed
+
+    @classmethod
+    def of(cls, question: Play, scene: Scene) -> Self:
+        return cls(question, scene)
+
+    def __call__(self, deal: int) -> PlayReport:
+        report, _ = played(replace(self.playing, world=dealt_anew(self._begun, deal)), self._scenario, self._release)
+        return report
+
+
+def _known(deal: PlayReport) -> str:
+    return deal.answer[0] if deal.verdict == "no" else ""
+
+
+def _names_files(scenario: Scenario) -> bool:
+    return any(
+        step.action.manifest is not None if isinstance(step.action, Rollout) else isinstance(step.action, Apply)
+        for step in scenario.steps
+    )
 
 
 def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:

@@ -18,8 +18,6 @@ from kubespread.questions.question import (
 if TYPE_CHECKING:
     from kubespread.questions.play.report import PlayReport
     from kubespread.questions.scene import Scene
-    from kubespread.questions.scheduler import Scheduler
-    from kubespread.snapshot.snapshot import Snapshot
 
 
 FailOn = Annotated[
@@ -62,9 +60,11 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     yes, no = "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)"
     apart = (
         Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),
-        Apart("explain", ("deals",), "one moment of one deal is explained"),
+        Apart("explain", ("deals", "jobs", "engine", "timeout"), "one moment of one deal is explained"),
     )
     needs = {"at": ("explain",)}
+    hands_out = True
+    doing = "playing deals"
     outputs = {
         "table": "tables",
         "wide": "adds the order in which nodes that fail lose their pods",
@@ -110,10 +110,10 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     def is_yes(self, report: PlayReport) -> bool | None:
         return True if self.fail_on else None
 
-    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+    def instead(self, scene: Scene) -> Instead | None:
         from kubespread.questions.play.answer import explained
 
-        return None if self.explain is None else explained(self, self.explain, snapshot, scheduler)
+        return None if self.explain is None else explained(self, self.explain, scene.snapshot, scene.scheduler)
 
     @property
     def names_in(self) -> str | None:

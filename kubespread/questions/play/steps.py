@@ -14,7 +14,6 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.play.report import PlayReport, StepReport
-from kubespread.questions.queue.deals import deals_worth, other_deals
 from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -110,22 +109,12 @@ NOT_MODELLED = (
 )
 
 
-def played(playing: Playing, scenario: Scenario, version: KubeVersion, deals: int | None = None) -> PlayReport:
-    """Play the steps of ``scenario``; its world is then as after the last one.
+def played(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[PlayReport, list[Happenings]]:
+    """Play the steps of ``scenario`` once, in a world that is then as after the last one. Also returns what happened
+    before the first step and in each.
 
     What goes wrong on the way is told with its step, and the next one goes on: `checking.check` finds mistakes before.
-    Where controllers chose among equal pods, everything is played ``deals`` times (None: as often as is worth it), with
-    the equal ones dealt anew.
     """
-    begun = playing.world.fork()
-    report, happened = _dealt_once(playing, scenario, version)
-    count = deals_worth(happened) if deals is None else deals
-    others = [_dealt_once(replace(playing, world=world), scenario, version)[0] for world in other_deals(begun, count)]
-    return report.dealt(others) if others else report
-
-
-def _dealt_once(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[PlayReport, list[Happenings]]:
-    """One deal, and what happened before the first step and in each."""
     world = playing.world
     stuck = frozenset(name.within(playing.namespace) for name in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)

@@ -35,7 +35,11 @@ def deals_worth(happened: Sequence[Happenings]) -> int:
 
 def other_deals(begun: World, deals: int) -> Iterator[World]:
     """A fork of the initial world for each deal but the first."""
-    for seed in range(1, deals):
-        world = begun.fork()
-        world.surroundings = replace(world.surroundings, chance=dealt(seed))
-        yield world
+    return (dealt_anew(begun, seed) for seed in range(1, deals))
+
+
+def dealt_anew(begun: World, seed: int) -> World:
+    """A fork of the initial world with one deal of equal pods and nodes, by its number from 1."""
+    world = begun.fork()
+    world.surroundings = replace(world.surroundings, chance=dealt(seed))
+    return world

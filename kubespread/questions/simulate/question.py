@@ -22,10 +22,8 @@ from kubespread.questions.question import (
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.scene import Scene
-    from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.questions.simulate.requirements import Requirements
-    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 _AUTOSCALING = "Autoscaling"
@@ -72,7 +70,11 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
         Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
     )  # fmt: skip
-    needs = {"same": ("gang",), "node_groups": ("autoscaler",), "fail_on": ("then",)}
+    needs = {
+        "same": ("gang",), "node_groups": ("autoscaler",), "fail_on": ("then",),
+        "jobs": ("then",), "engine": ("then",), "timeout": ("then",),
+    }  # fmt: skip
+    hands_out = True
     doing = "placing replicas"
     outputs = {
         "table": "a picture",
@@ -263,14 +265,13 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
         return answer[0]
 
-    def instead(self, snapshot: Snapshot, scheduler: Scheduler) -> Instead | None:
+    def instead(self, scene: Scene) -> Instead | None:
         """What happens to the workload in the steps after it."""
         if not self.then:
             return None
         from kubespread.questions.simulate.then import played
 
-        report = played(self, snapshot, scheduler)
-        return Instead("play", snapshot, report, is_yes=True if self.fail_on else None)
+        return Instead("play", scene.snapshot, played(self, scene), is_yes=True if self.fail_on else None)
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)

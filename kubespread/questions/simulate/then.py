@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -17,9 +18,10 @@ from kubespread.manifest.text import STDIN
 from kubespread.questions.editing import edited
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.scene import ask
+from kubespread.questions.scene import Scene, checked_timeout
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.tasks import Workers
 from kubespread.scenario.text import parse_then
 from kubespread.scenario.types import Named, Scenario, Step
 from kubespread.scenario.verbs import Apply
@@ -39,6 +41,8 @@ def simulate_then(
     set: Sequence[str] = (),
     preemption: bool = True,
     deals: int | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
 ) -> PlayReport:
     """What becomes of a workload that is applied, when ``steps`` happen after it.
 
@@ -51,7 +55,7 @@ def simulate_then(
     - ``recursive``: read directories with those below them.
     - ``set``: fields to change before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
     - ``preemption``: pods evict others of lower priority, as kube-scheduler does.
-    - ``deals``: how often it is played, as of `play`.
+    - ``deals``, ``jobs``, ``timeout``: how often it is played, by how many processes and how long, as of `play`.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -59,11 +63,13 @@ def simulate_then(
         pods=tuple(pods), then=tuple(steps), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
         settings=tuple(set), preemption=preemption, deals=deals,
     )  # fmt: skip
-    return played(question, snapshot, scheduler or Scheduler())
+    scene = Scene(snapshot, scheduler or Scheduler(), question, workers=Workers(jobs), timeout=checked_timeout(timeout))
+    return played(question, scene)
 
 
-def played(question: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> PlayReport:
+def played(question: Simulate, scene: Scene) -> PlayReport:
     """Apply the workload, and play the steps after it."""
+    snapshot, scheduler = scene.snapshot, scene.scheduler
     before, _ = edited(snapshot, scheduler, question.namespace, preempts=question.preemption)
     default = question.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     choosing, settings, replicas = question.choosing, question.settings, question.desired
@@ -85,9 +91,8 @@ def played(question: Simulate, snapshot: Snapshot, scheduler: Scheduler) -> Play
     scenario = Scenario(
         (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
     )
-    report = ask(
-        snapshot, Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on), scheduler
-    )
+    play = Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on)
+    report = play.answered(replace(scene, question=play))
     return msgspec.structs.replace(report, workload=full_name)
 
 
