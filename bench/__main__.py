@@ -1,4 +1,7 @@
-"""``python -m bench [ROW...]``: measured values beside their targets; without a row, all of them."""
+"""``python -m bench [ROW...]``: measured values beside their targets; without a row, all but the longest.
+
+``growth`` is the longest, and takes the sizes of its clusters, ``growth:100,1000``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
+from bench.growing import SIZES, growing
 from bench.handing_out import handing_out
+from bench.live import live
 from bench.loading import loading
 from bench.pending import pending
 from bench.placing import placing
@@ -33,16 +38,24 @@ ROWS = {
     "check": checking,
     "pending": pending,
     "loading": loading,
+    "live": live,
     "jobs": handing_out,
 }
 
 
+GROWTH = "growth"
+
+
 def main(names: list[str]) -> None:
-    unknown = [name for name in names if name not in ROWS]
+    unknown = [name for name in names if name not in ROWS and name.partition(":")[0] != GROWTH]
     if unknown:
-        sys.exit(f"unknown: {', '.join(unknown)}; rows: {', '.join(ROWS)}")
+        sys.exit(f"unknown: {', '.join(unknown)}; rows: {', '.join((*ROWS, GROWTH))}")
     for name in names or ROWS:
-        ROWS[name]()
+        if name in ROWS:
+            ROWS[name]()
+        else:
+            sizes = name.partition(":")[2]
+            growing([int(size) for size in sizes.split(",")] if sizes else SIZES)
 
 
 if __name__ == "__main__":

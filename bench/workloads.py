@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bench.clusters import PODS_PER_NODE, Data, cluster
+from collections.abc import Iterator
+
+from bench.clusters import PODS_PER_NODE, Data, objects
 
 HASH = "5d8f9c7b6"
 _NAMESPACES = 10
@@ -14,14 +16,18 @@ def running(nodes: int, workloads: int, zones: int = 3, pods_per_node: int = POD
     One in four may not be spread unevenly over zones, one in four had rather not be, one in four counts only zones its
     pods may run in; the others spread by kube-scheduler's defaults.
     """
+    return [*running_objects(nodes, workloads, zones, pods_per_node)]
+
+
+def running_objects(nodes: int, workloads: int, zones: int = 3, pods_per_node: int = PODS_PER_NODE) -> Iterator[Data]:
+    """The same one by one: a million are more than fit in memory."""
     replicas = nodes * pods_per_node // workloads
+    yield from objects(nodes, zones, pods_per_node=0)
     made = [each for number in range(workloads) for each in _workload(number, replicas)]
+    yield from made
     templates = [each["spec"]["template"] for each in made if each["kind"] == "ReplicaSet"]
-    pods = [
-        _pod(number // replicas, number % replicas, number % nodes, templates[number // replicas])
-        for number in range(workloads * replicas)
-    ]
-    return [*cluster(nodes, zones, pods_per_node=0), *made, *pods]
+    for number in range(workloads * replicas):
+        yield _pod(number // replicas, number % replicas, number % nodes, templates[number // replicas])
 
 
 def _workload(number: int, replicas: int) -> list[Data]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -31,6 +31,10 @@ _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
 # The API server adds this volume to nearly every pod, under a name of its own.
 _TOKEN_VOLUME = b"kube-api-access-"
 _SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()
+_NAME = string.ascii_letters.encode() + string.digits.encode() + b".-"
+_SHORT_STATUS = 256
+"""Bytes up to which a status may well be that of another pod: longer ones have addresses and times of their own."""
+_GAPS = re.compile(rb'(?P<name>"nodeName"\s*:\s*")[^"\\]*(?=")|(?P<token>kube-api-access-)[a-z0-9]*(?=")')
 _MAX_REMEMBERED = 4096
 _READ_TEXTS = re.compile(b"|".join(re.escape(name.encode()) for name in READ_OF_PODS))
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
@@ -57,10 +61,13 @@ class _Metadata(KubeObject):
     owner_references: Raw = Raw(b"[]")
 
 
-class _Pod(KubeObject):
-    metadata: _Metadata
-    spec: Raw = Raw(b"{}")
-    status: Raw = Raw(b"{}")
+class _Known(NamedTuple):
+    """A spec's text, cut where the specs of one template differ, and what it was decoded to."""
+
+    pieces: list[bytes]
+    is_name: list[bool]
+    """Of each gap between pieces whether the node's name stands there; else it is the end of a volume's."""
+    template: PodSpec
 
 
 class _Placement(KubeObject):
@@ -68,7 +75,7 @@ class _Placement(KubeObject):
 
 
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
-_SHELL = msgspec.json.Decoder(_Pod)
+_METADATA = msgspec.json.Decoder(_Metadata)
 _PLACEMENT = msgspec.json.Decoder(_Placement)
 _SPEC = msgspec.json.Decoder(PodSpec)
 _LABELS = msgspec.json.Decoder(StringMap)
@@ -83,18 +90,19 @@ class PodSharing:
         self._encode = msgspec.msgpack.Encoder().encode
         self._texts: dict[tuple[Any, bytes], Any] = {}
         self._specs: dict[bytes, PodSpec] = {}
+        self._known: dict[int, _Known] = {}
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
         self._no_annotations: dict[str, str] = self._part("annotations", {})
 
-    def from_json(self, text: bytes) -> Pod:
-        """The pod of a JSON object, defaulted.
+    def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
+        """The pod of the parts of a JSON object, defaulted.
 
-        Raises msgspec.ValidationError for a null or a wrong type, and DecodingError for what cannot be parsed.
+        Raises msgspec.DecodeError for a null or a wrong type, and DecodingError for what cannot be parsed.
         """
-        shell = _SHELL.decode(text)
-        meta = shell.metadata
-        metadata = ObjectMeta(
+        meta = _METADATA.decode(metadata)
+        labels = self._from_text("labels", _LABELS, meta.labels)
+        made = ObjectMeta(
             name=meta.name,
             generate_name=self._name(meta.generate_name),
             namespace=self._name(meta.namespace or DEFAULT_NAMESPACE),
@@ -104,12 +112,17 @@ class PodSharing:
             deletion_timestamp=meta.deletion_timestamp,
             deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
             annotations=self._annotations(bytes(meta.annotations)),
-            labels=self._from_text("labels", _LABELS, meta.labels),
+            labels=labels,
             owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
         )
-        _check_times(metadata)
-        status = self._from_text("status", _STATUS, shell.status)
-        return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
+        _check_times(made)
+        text = bytes(status) or b"{}"
+        if len(text) <= _SHORT_STATUS:
+            kept = self._from_text("status", _STATUS, text)
+        else:
+            kept = self._part("status", _STATUS.decode(text))
+        # Pods of one template have the same labels, but for those of a StatefulSet.
+        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}", id(labels)), status=kept)
 
     def share(self, pod: Pod) -> None:
         """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
@@ -132,20 +145,31 @@ class PodSharing:
         template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 
-    def _spec_from_text(self, text: bytes) -> PodSpec:
+    def _spec_from_text(self, text: bytes, likely: int) -> PodSpec:
+        """``likely`` is the same for pods that are likely of the same template."""
+        known = self._known.get(likely)
+        name = None if known is None else _node_name(text, known)
+        if known is not None and name is not None:
+            spec = copy(known.template)
+            spec.node_name = self._name(name)
+            return spec
         node_name = _PLACEMENT.decode(text).node_name
         key = _without_node_name(text) if node_name else text
         has_token = _TOKEN_VOLUME in key
         if has_token:
             key = _without_suffixes(key)
         template = self._specs.get(key)
+        is_kept = template is not None
         if template is None:
             pod = Pod(spec=_SPEC.decode(text))
             check(pod.spec, "spec")
             default_pod(pod)
             template = self._spec(pod.spec)
-            if not (has_token and self._keeps_token(template)):
+            is_kept = not (has_token and self._keeps_token(template))
+            if is_kept:
                 _remember(self._specs, key, template)
+        if is_kept and (cut := _cut(text, template, node_name)) is not None:
+            _remember(self._known, likely, cut)
         spec = copy(template)
         spec.node_name = self._name(node_name)
         return spec
@@ -174,7 +198,7 @@ class PodSharing:
         is_read = _READ_TEXTS.search(text) is not None
         return self._part("annotations", _read_annotations(_LABELS.decode(text))) if is_read else self._no_annotations
 
-    def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
+    def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
         key = name, bytes(raw)
         shared = self._texts.get(key)
         if shared is None:
@@ -215,6 +239,36 @@ def _without_node_name(spec: bytes) -> bytes:
     before, _, after = spec.partition(_NODE_NAME)
     value = _STRING_VALUE.match(after)
     return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
+
+
+def _cut(text: bytes, template: PodSpec, node_name: str) -> _Known | None:
+    """``text`` cut at what `_without_node_name` and `_without_suffixes` take out; None where they keep the name."""
+    pieces, is_name, end = [], [], 0
+    for gap in _GAPS.finditer(text):
+        if gap["token"] or node_name:
+            pieces.append(text[end : gap.end(gap.lastgroup or 0)])
+            is_name.append(gap["name"] is not None)
+            end = gap.end()
+    if node_name and (text.count(_NODE_NAME) != 1 or not any(is_name)):
+        return None
+    return _Known([*pieces, text[end:]], is_name, template)
+
+
+def _node_name(text: bytes, known: _Known) -> str | None:
+    """The node's name, empty without one, where ``text`` differs from what is known in the gaps alone; else None."""
+    first, *others = known.pieces
+    if not text.startswith(first):
+        return None
+    at, name = len(first), b""
+    for piece, is_name in zip(others, known.is_name, strict=True):
+        # Each gap ends with the string that it is in.
+        end = text.find(b'"', at)
+        if end < 0 or not text.startswith(piece, end) or text[at:end].strip(_NAME if is_name else _SUFFIX):
+            return None
+        if is_name:
+            name = text[at:end]
+        at = end + len(piece)
+    return name.decode() if at == len(text) else None
 
 
 def _without_suffixes(spec: bytes) -> bytes:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from os.path import commonprefix
 from typing import Any
 
 import msgspec
@@ -19,7 +20,14 @@ from kubespread.manifest.parts import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedEr
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
 _SPACES = b" \t\r\n"
+_COMMA = ord(",")
 _SPACE = re.compile(rb"[ \t\r\n]*")
+_BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
+_OPENING = 40
+"""Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
+_MAX_WRONG_GUESSES = 3
+_FEW_BREAKS = 3
+"""Line breaks in an object that is not indented, and one more."""
 _ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
 _FOLLOWED = "JSON is malformed: trailing characters (byte "
 _CUT = "Input data was truncated"
@@ -39,6 +47,7 @@ class JsonStream:
         self._at = 0
         self._counted = (0, line)
         self._decoder = msgspec.json.Decoder(msgspec.Raw)
+        self._many = msgspec.json.Decoder(list[msgspec.Raw])
         while len(self._text) < _WINDOW and self._refill():
             pass
 
@@ -46,7 +55,7 @@ class JsonStream:
     def line(self) -> int:
         """The line the cursor is on, from 1."""
         counted, line = self._counted
-        line += self._text.count(b"\n", counted, self._at)
+        line += _line_breaks(self._text, counted, self._at)
         self._counted = (self._at, line)
         return line
 
@@ -74,11 +83,42 @@ class JsonStream:
         """The texts of the array at the cursor, and the line each begins on."""
         self.take(b"[")
         end = self.peek() == b"]" and bool(self.take(b"]"))
+        guesses, opening = _MAX_WRONG_GUESSES, b""
         while not end:
             self.peek()
             line = self.line
-            yield self.value(), line
+            text = self.value()
+            yield text, line
+            opening = commonprefix([opening or text[:_OPENING], text]) or b""
+            if guesses and opening:
+                following = self._alike(opening)
+                guesses -= following is None
+                for text in following or ():
+                    self._at = _BETWEEN.match(self._text, self._at).end()  # type: ignore[union-attr]  # it always matches
+                    line = self.line
+                    self._at += len(text)
+                    yield text, line
             end = self.take(b",", b"]") == b"]"
+
+    def _alike(self, opening: bytes) -> list[bytes] | None:
+        """The elements after the cursor, which is behind one, that end in the window; None for a wrong guess.
+
+        The last that begins like those before is taken for an element. If all before it is an array without its
+        brackets, there is only one way to read that, and it is read at once; else it was no element.
+        """
+        start, last = _BETWEEN.match(self._text, self._at), self._text.rfind(opening, self._at)
+        assert start is not None
+        while last > start.end() and self._text[last - 1] in _SPACES:
+            last -= 1
+        if last <= start.end():
+            return []
+        if self._text[last - 1] != _COMMA:
+            return None
+        before = memoryview(self._text)[start.end() : last - 1]
+        try:
+            return list(map(bytes, self._many.decode(b"".join((b"[", before, b"]")))))
+        except (msgspec.DecodeError, RecursionError):
+            return None
 
     def key(self) -> str:
         """The next key of the object at the cursor; moves past the colon after it."""
@@ -149,6 +189,15 @@ class JsonStream:
 
     def _malformed(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def _line_breaks(text: bytes, start: int, end: int) -> int:
+    """As ``count``, which takes a nanosecond for each byte: the next one is found in a fraction of that."""
+    for number in range(_FEW_BREAKS):
+        start = text.find(b"\n", start, end) + 1
+        if not start:
+            return number
+    return _FEW_BREAKS + text.count(b"\n", start, end)
 
 
 def _refuse_constant(name: str) -> Any:

@@ -13,16 +13,19 @@ from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import ITEMS, Data, MalformedError
 
 
-class _Head(msgspec.Struct, rename="camel"):
+class Head(msgspec.Struct, rename="camel"):
     """What tells one JSON object from another, everything else left undecoded."""
 
     api_version: Any = ""
     kind: Any = ""
     items: msgspec.Raw = msgspec.Raw()
+    metadata: msgspec.Raw = msgspec.Raw()
+    spec: msgspec.Raw = msgspec.Raw()
+    status: msgspec.Raw = msgspec.Raw()
 
 
 _TEMPLATE = "spec.template"
-_heads = msgspec.json.Decoder(_Head)
+_heads = msgspec.json.Decoder(Head)
 
 
 @dataclass(slots=True)
@@ -41,13 +44,15 @@ class KubernetesObject:
     line: int | None = field(default=None, compare=False)
     """The one it begins on, where that is known."""
     lines: FieldLines | None = field(default=None, compare=False, repr=False)
-    """Those of its document, where it is not JSON text."""
+    """Those of its document, where that is not JSON text."""
     size: int | None = field(default=None, compare=False)
     """How many items a List had, None for everything else."""
     template_path: str = field(default="", compare=False)
     """Where the text has its pod template, if that was moved to spec.template."""
     api_version: str = field(init=False)
     kind: str = field(init=False)
+    head: Head | None = field(init=False, compare=False, repr=False)
+    """The parts of its JSON text, None where it is plain data."""
     _data: Data | None = field(init=False, compare=False, repr=False)
     _implied: Data = field(init=False, compare=False, repr=False)
 
@@ -55,10 +60,10 @@ class KubernetesObject:
         self._implied = {}
         if isinstance(self.content, bytes):
             self._data = None
-            head = _head(self.content, self.line)
-            api_version, kind = head.api_version, head.kind
+            self.head = _head(self.content, self.line)
+            api_version, kind = self.head.api_version, self.head.kind
         else:
-            self._data = self.content
+            self._data, self.head = self.content, None
             api_version, kind = self.content.get("apiVersion"), self.content.get("kind")
         self.api_version = api_version if isinstance(api_version, str) else ""
         self.kind = kind if isinstance(kind, str) else ""
@@ -89,13 +94,13 @@ class KubernetesObject:
 
         Raises MalformedError for any other value except null, which Go writes for an empty list.
         """
-        if self._data is None:
-            text = bytes(_head(self.json, self.line).items)
+        if self.head is not None and self._data is None:
+            text = bytes(self.head.items)
             if text.startswith(b"["):
                 return True
             items = decoded(text, self.line) if text else None
         else:
-            items = self._data.get(ITEMS)
+            items = self.data.get(ITEMS)
         if items is not None and not isinstance(items, list):
             raise MalformedError(f"{ITEMS}: expected a list, found {describe(items)}", self.line)
         return bool(items)
@@ -112,7 +117,7 @@ class KubernetesObject:
 
     def line_of(self, path: str) -> int | None:
         """The line of the object's field at ``path``, or of the nearest field above it."""
-        if self.json:
+        if self.json and self.lines is None:
             inside = FieldLines(self.json).line(0, path)
             return self.line if self.line is None or inside is None else self.line - 1 + inside
         line = self.lines.line(self.document, self.field(path)) if self.lines is not None else None
@@ -135,7 +140,7 @@ class KubernetesObject:
         return value if isinstance(value, str) else ""
 
 
-def _head(text: bytes, line: int | None) -> _Head:
+def _head(text: bytes, line: int | None) -> Head:
     try:
         return _heads.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

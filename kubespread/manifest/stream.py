@@ -10,6 +10,7 @@ from kubespread.manifest.json_stream import JsonStream, decoded, json_documents,
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import ITEMS, MalformedError, Part, is_list
+from kubespread.manifest.yaml_blocks import yaml_list_parts
 from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
 T = TypeVar("T")
@@ -17,6 +18,8 @@ Chunks = Iterator[bytes]
 
 _MAX_BYTES_FOR_LINES = 32 * 2**20
 _YAML_RETRY_BYTES = 2**20
+_LARGE_YAML = 2**17
+"""Bytes from which on it is worth looking for what stands in a text again and again."""
 _MAX_LISTS_IN_LISTS = 50
 _JSON_START = (b"{", b"[")
 
@@ -67,23 +70,16 @@ def _json_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
 
 
 def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
-    text = b""
+    pieces, size = [], 0
     for chunk in chunks:
-        text += chunk
-        if len(text) > _MAX_BYTES_FOR_LINES:
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > _MAX_BYTES_FOR_LINES:
             # No lines of fields are looked for, and the text need not be kept.
-            return _Reader().objects(yaml_parts(_File(chain([text], chunks))))
-    return _Reader(lines=FieldLines(text)).objects(yaml_parts(text))
-
-
-class _File:
-    """Chunks as a file; the parser takes pieces of any size."""
-
-    def __init__(self, chunks: Chunks) -> None:
-        self._chunks = chunks
-
-    def read(self, _size: int) -> bytes:
-        return next(filter(None, self._chunks), b"")
+            return _Reader().objects(yaml_list_parts(b"".join(pieces), chunks))
+    text = b"".join(pieces)
+    parts = yaml_list_parts(text, None) if len(text) >= _LARGE_YAML else yaml_parts(text)
+    return _Reader(lines=FieldLines(text)).objects(parts)
 
 
 class _Reader:

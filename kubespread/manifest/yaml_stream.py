@@ -10,6 +10,7 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import yaml
@@ -56,6 +57,17 @@ def yaml_parts(text: bytes | Readable) -> Iterator[Part]:
     return _read(text, _Builder.parts)
 
 
+def lone_value(text: bytes, depth: int) -> Any:
+    """The value of a text that is one document, inside ``depth`` containers.
+
+    Raises MalformedError, also for anchors and aliases.
+    """
+    values = list(_read(text, partial(_Builder.lone_values, depth=depth)))
+    if len(values) != 1:
+        raise MalformedError("expected one document")
+    return values[0]
+
+
 def _read(text: bytes | Readable, read: Callable[[_Builder], Iterator[T]]) -> Iterator[T]:
     try:
         loader = _Loader(text)
@@ -81,6 +93,12 @@ class _Builder:
     def documents(self) -> Iterator[Any]:
         for event in self._roots():
             yield self._value(event, 0)
+
+    def lone_values(self, depth: int) -> Iterator[Any]:
+        for event in self._roots():
+            yield self._value(event, depth)
+            if self._anchors:
+                raise _at(event, "an anchor")
 
     def parts(self) -> Iterator[Part]:
         for event in self._roots():

@@ -151,10 +151,10 @@ class TypedReader:
         cls = READ.get((item.api_version, item.kind))
         if cls is None:
             return None
-        if item.json:
+        if (head := item.head) is not None:
             try:
                 if cls is Pod:
-                    return self._sharing.from_json(item.json)
+                    return self._sharing.from_json(head.metadata, head.spec, head.status)
                 return self._stripped(_DECODERS[cls].decode(item.json))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.

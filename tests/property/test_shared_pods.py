@@ -15,6 +15,7 @@ from kubespread.snapshot.snapshot import TypedReader
 from tests.builders import hosts, pod
 
 NAMES = st.sampled_from(["kube-api-access-1", "kube-api-access-2z", "kube-api-access-1-x"])
+NODES = st.one_of(st.sampled_from(["", "n0", "n1.example", 'n"0', "n\\\\0", "\u00e9"]), NAMES)
 TOKEN: dict[str, Any] = {"projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}
 SOURCES: list[dict[str, Any]] = [TOKEN, {"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "data"}}]
 
@@ -22,11 +23,11 @@ SOURCES: list[dict[str, Any]] = [TOKEN, {"emptyDir": {}}, {"persistentVolumeClai
 @st.composite
 def named(draw: st.DrawFn) -> dict[str, Any]:
     """A pod with one of few names wherever a name may stand."""
-    made = pod("web", draw(NAMES), volumes=[{"name": draw(NAMES), **draw(st.sampled_from(SOURCES))}])
+    made = pod("web", draw(NODES), volumes=[{"name": draw(NAMES), **draw(st.sampled_from(SOURCES))}])
     container = made["spec"]["containers"][0]
     container["volumeMounts"] = [{"name": draw(NAMES), "mountPath": "/var/run/secrets"}]
     if draw(st.booleans()):
-        place = draw(st.sampled_from(["container", "selector", "key", "label", "class"]))
+        place = draw(st.sampled_from(["container", "selector", "key", "label", "class", "node"]))
         match place:
             case "container":
                 container["name"] = draw(NAMES)
@@ -36,6 +37,8 @@ def named(draw: st.DrawFn) -> dict[str, Any]:
                 made["spec"]["nodeSelector"] = {draw(NAMES): "a"}
             case "label":
                 made["metadata"]["labels"] = {"a": draw(NAMES)}
+            case "node":
+                made["spec"]["nodeSelector"] = {"nodeName": draw(NODES)}
             case _:
                 made["spec"]["priorityClassName"] = draw(NAMES)
     return made

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -107,6 +109,34 @@ def test_every_answer_is_the_same_byte_for_byte(tmp_path: Path, cache: Path) -> 
     kept.unlink()
     kept.symlink_to(file)
     assert answers() == without
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_no_state_of_the_cache_changes_an_answer(data: st.DataObject) -> None:
+    """Nothing kept, what is kept found, that of another content, or damaged in any place."""
+    numbers = data.draw(st.lists(st.integers(0, 11), unique=True, max_size=6))
+    state = data.draw(st.sampled_from(["fresh", "stale", "broken"]))
+
+    def answer(file: Path) -> Any:
+        snapshot = kubespread.load(file)
+        return snapshot, kubespread.explain(snapshot, POD).to_dict()
+
+    with tempfile.TemporaryDirectory() as name:
+        file, folder = Path(name) / "cluster.json", Path(name) / "kubespread" / "decoded"
+        with mock.patch.dict(os.environ, XDG_CACHE_HOME=name):
+            if state == "stale":
+                kubespread.load(written(file, [*hosts("a", "b"), *PODS]))
+            kubespread.load(written(file, [*hosts("a", "b"), *(PODS[number] for number in numbers)]))
+            if state == "broken":
+                (kept,) = folder.iterdir()
+                content = bytearray(kept.read_bytes())
+                content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+                kept.write_bytes(content)
+            with_cache = answer(file)
+            assert folder.exists()
+        with mock.patch.dict(os.environ, XDG_CACHE_HOME=os.devnull):
+            assert answer(file) == with_cache
 
 
 def test_a_file_with_other_content_is_read(tmp_path: Path, cache: Path) -> None:

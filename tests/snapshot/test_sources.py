@@ -21,6 +21,7 @@ import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.manifest import text as text_file
 from kubespread.snapshot.files import entries
+from kubespread.snapshot.files.dumps import Recognized
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
 
@@ -173,6 +174,14 @@ def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, m
     snapshot = kubespread.load(path)
     assert (snapshot.nodes, snapshot.pods, snapshot.objects) == (EXPECTED.nodes, EXPECTED.pods, EXPECTED.objects)
     assert snapshot.origin.gaps == GAPS["kubectl cluster-info dump"]
+
+
+@pytest.mark.parametrize("before", ["", "=" * 2000, "a=b\n" * 2000], ids=["nothing", "a rule", "many equals signs"])
+def test_logs_are_left_out_whatever_pieces_they_come_in(before: str) -> None:
+    text = f"{before}{{}}\n{LOGS}{{}}\n{LOGS}\n==== START".encode("latin-1")
+    for size in (1, 2, 7, 33, 90, 10**6):
+        chunks = (text[at : at + size] for at in range(0, len(text), size))
+        assert b"".join(Recognized().without_logs(chunks)).split() == f"{before}{{}} {{}} ==== START".encode().split()
 
 
 def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:

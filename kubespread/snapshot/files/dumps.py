@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 _LOGS_BEGIN = b"\n==== START logs for container "
 _LOGS_END = b"\n==== END logs for container "
+_RULE = b"===="
+"""What follows the line break in both markers."""
+_FEW = 1000
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
@@ -72,7 +75,7 @@ class Recognized:
         in_logs = False
         for chunk in chunks:
             text += chunk
-            while (position := text.find(_LOGS_END if in_logs else _LOGS_BEGIN)) >= 0:
+            while (position := _position(_LOGS_END if in_logs else _LOGS_BEGIN, text)) >= 0:
                 self.layouts.setdefault(_DUMP.tool, _DUMP)
                 if in_logs:
                     # The marker's own line ends them; it may not be here in full.
@@ -83,8 +86,7 @@ class Recognized:
                     yield text[:position]
                     text = text[position + len(_LOGS_BEGIN) :]
                 in_logs = not in_logs
-            # A marker may begin at the very end.
-            done = position if position >= 0 else max(0, len(text) - len(_LOGS_BEGIN))
+            done = position if position >= 0 else _without_begun(_LOGS_END if in_logs else _LOGS_BEGIN, text)
             if not in_logs:
                 yield text[:done]
             text = text[done:]
@@ -94,3 +96,21 @@ class Recognized:
     @property
     def hint(self) -> str:
         return "; ".join(layout.hint for layout in self.layouts.values() if layout.hint)
+
+
+def _position(marker: bytes, text: bytes) -> int:
+    """As ``find``, several times as fast where there are few equals signs, which one byte's search says."""
+    at = text.find(_RULE[:1])
+    for _ in range(_FEW):
+        if at < 0:
+            return -1
+        if text.startswith(_RULE, at):
+            break
+        at = text.find(_RULE[:1], at + 1)
+    return text.find(marker, max(0, at - 1))
+
+
+def _without_begun(marker: bytes, text: bytes) -> int:
+    """The length of ``text`` without a marker that may begin at its very end."""
+    begun = text.rfind(b"\n", max(0, len(text) - len(marker)))
+    return begun if begun >= 0 and marker.startswith(text[begun:]) else len(text)
