@@ -186,13 +186,13 @@ def test_interrupted() -> None:
 def test_an_interrupt_ends_all_workers_at_once(tmp_path: Path) -> None:
     """As a terminal sends it: to the workers too, which say nothing about it."""
     cluster = tmp_path / "cluster.json"
-    nodes = hosts(*"abc" * 40)
+    nodes = hosts(*"abc" * 33)
     running = [
-        each for app in range(40) for each in deployment(f"app-{app}", tuple(f"n{n}" for n in range(app, 120, 9)))
+        each for app in range(40) for each in deployment(f"app-{app}", tuple(f"n{n}" for n in range(app, 99, 9)))
     ]
     cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *running]}))
     with subprocess.Popen(
-        [str(PROGRAM), "survive", "-A", "--key", "hostname", "--jobs", "2", "-q", "-S", str(cluster)],
+        [str(PROGRAM), "survive", "-A", "--key", "hostname", "--pairs", "--jobs", "2", "-q", "-S", str(cluster)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),

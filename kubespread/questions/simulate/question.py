@@ -171,7 +171,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         tuple[str, ...],
         Option(
             "Apply the workload, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or an edit "
-            "(fail=zone=a, 'drain NODE --ignore-daemonsets'), in order.",
+            "(fail=zone=a, 'drain NODE').",
             metavar="STEP", is_path=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
         ),
     ] = ()  # fmt: skip
