@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 import kubespread
 from kubespread.assistants import arguments as tool_arguments
@@ -21,8 +23,7 @@ LEFT_OUT = "leftOut"
 SCHEMA = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """One question: what it is called and asked with, and who answers it with what."""
 
     name: str

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifests.file import Place, field_at
@@ -38,7 +37,7 @@ def scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
         notes.append(
             f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
         )
-        pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
+        pod = replace(pod, spec=replace(pod.spec, node_name=""))
     return pod, tuple(notes)
 
 

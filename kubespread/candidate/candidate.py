@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from kubespread.candidate.settings import Setting
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -14,8 +14,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import LATEST, KubeVersion
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A pod ready to be scheduled, and what its controller would have created beside it."""
 
     pod: Pod
@@ -50,8 +49,7 @@ class Candidate:
         return self.workload is not None and self.workload.kind == "DaemonSet"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What, besides the manifest, decides which pod it yields."""
 
     objects: ClusterObjects = field(default_factory=ClusterObjects)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from kubespread.candidate.admission import candidate_from_creator, creator_of, scheduled_again
 from kubespread.candidate.candidate import Candidate, Surroundings

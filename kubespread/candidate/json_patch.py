@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
+
+from msgspec import Struct
 
 from kubespread.candidate.settings import parse_settings, settled
 from kubespread.kube.api.kinds import Kind
@@ -19,8 +20,7 @@ _SCALAR = re.compile(r"(?P<before>\s*(?:- +)*[\w./-]+:\s+)(?P<value>[^\s#{\[&*!|
 _KEY = re.compile(r"(?P<indent>\s*(?:- +)*)(?P<key>[\w./-]+):")
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One field that is set, or removed."""
 
     path: tuple[str | int, ...]

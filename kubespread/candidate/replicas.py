@@ -6,8 +6,10 @@ Notes name what else decides their number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.update import runs_another_template
@@ -68,8 +70,7 @@ def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
     return (name for number in count(first or 0) if (name := f"{base}-{number}") not in taken)
 
 
-@dataclass(frozen=True, slots=True)
-class Desired:
+class Desired(Struct, frozen=True):
     """What all workloads are asked for."""
 
     replicas: int | None = None
@@ -79,8 +80,7 @@ class Desired:
     counts_quotas: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """How one workload gets from the replicas it has to those it should have."""
 
     further: int | None
@@ -216,8 +216,7 @@ def _rolled_out(name: str, running: int, asked_for: int) -> str:
 Quotas = Sequence[ResourceQuota]
 
 
-@dataclass(frozen=True, slots=True)
-class Creation:
+class Creation(Struct, frozen=True):
     """What the API server does with the further pods of a workload."""
 
     copies: int | None

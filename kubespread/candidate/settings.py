@@ -19,8 +19,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from kubespread.candidate.manifests.decoding import are_related, value_at
 from kubespread.errors import Fault, ManifestError, UsageError
@@ -34,8 +36,7 @@ _POSITION = re.compile(r"[0-9]{1,3}")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One field and its new value, as they were written."""
 
     field: str
@@ -47,8 +48,7 @@ class Setting:
         return f"{self.field}[{self.key}]={self.value}" if self.key else f"{self.field}={self.value}"
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """A manifest's object with its fields set."""
 
     data: Any

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, note_beside_each, note_source

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One thing that may be set."""
 
     variable: str
@@ -33,8 +33,7 @@ KEYS: Mapping[str, Key] = {
 """By the name it has in a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What one key is set to, and where."""
 
     values: tuple[str, ...]

@@ -10,10 +10,10 @@ Source: pkg/controller/podgc/gc_controller.go, gcOrphaned, gcTerminating
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
@@ -41,8 +41,7 @@ class ZoneState(Enum):
     FULL_DISRUPTION = "FullDisruption"
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
+class Zone(Struct, frozen=True):
     """The nodes of a zone that count for its state."""
 
     ready: int

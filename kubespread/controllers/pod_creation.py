@@ -8,8 +8,9 @@ Source: pkg/controller/controller_utils.go, GetPodFromTemplate, ComputeHash
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
@@ -18,8 +19,7 @@ from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
 T_co = TypeVar("T_co", bound=ApiObject, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class PodCreator(Generic[T_co]):
+class PodCreator(Struct, Generic[T_co], frozen=True):
     """An object with a pod template. Its metadata say which namespace it is in."""
 
     api_version: str
@@ -38,8 +38,7 @@ class PodCreator(Generic[T_co]):
         return self.object.metadata.namespace
 
 
-@dataclass(frozen=True, slots=True)
-class NewPod:
+class NewPod(Struct, frozen=True):
     """A pod as its controller sends it to the API server. It shares parts with the template it was made of."""
 
     pod: Pod

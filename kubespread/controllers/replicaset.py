@@ -18,10 +18,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
@@ -54,8 +54,7 @@ _LONGEST = 2**63 - 1
 """The longest of Go's durations, in nanoseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Time:
+class _Time(Struct, frozen=True):
     """When something was; pods of one bucket are about as old."""
 
     moment: datetime | None
@@ -67,8 +66,7 @@ class _Time:
         return self.moment is not None, self.bucket
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
+class _Standing(Struct, frozen=True):
     """What is compared of one pod."""
 
     uid: str
@@ -215,8 +213,7 @@ def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
     return equals[:count]
 
 
-@dataclass(frozen=True, slots=True)
-class Victims:
+class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
     """In the order they are chosen."""
     arbitrary: bool

@@ -8,8 +8,10 @@ Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetF
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.gotext import aggregate, compact_json
@@ -34,8 +36,7 @@ MODELLED = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Gate:
+class _Gate(Struct, frozen=True):
     """A feature gate as one release has it."""
 
     default: bool

@@ -9,7 +9,8 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.gotext import compact_json, quoted_list
@@ -20,8 +21,7 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 _FIELD_OPERATORS = ("In", "NotIn")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One parsed term. A term with ``faults`` or without any condition matches no node."""
 
     labels: tuple[Requirement, ...]

@@ -7,7 +7,7 @@ Source: pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go, PreEnq
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
@@ -21,8 +21,7 @@ GroupName = tuple[str, ...]
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """What a pod's group asks for."""
 
     min_count: int = 1

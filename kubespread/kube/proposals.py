@@ -6,14 +6,14 @@ Source of each: the pull request or enhancement named beside it. They may change
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from kubespread.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """One change of behavior."""
 
     name: str

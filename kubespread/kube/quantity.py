@@ -11,10 +11,11 @@ Source: staging/src/k8s.io/apimachinery/pkg/api/resource/scale_int.go, scaledVal
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
+
+from msgspec import Struct
 
 QuantityText = str | int | float
 """A quantity as it stands in an object: text, or a YAML/JSON number."""
@@ -51,8 +52,7 @@ class QuantityError(ValueError):
     """The text is not a quantity; the message is the API server's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """An exact value as a whole number of 10^-9 units, and how it was written."""
 
     nano: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.gotext import compact_json, quote
@@ -22,8 +23,7 @@ class SelectorError(ValueError):
     """A requirement the scheduler cannot parse; the message is the scheduler's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One condition on one key. ``Gt`` and ``Lt`` belong to node selectors only."""
 
     key: str
@@ -96,8 +96,7 @@ _OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(Struct, frozen=True):
     """Requirements that must all hold. Without any it matches everything, unless it is the selector of nothing."""
 
     requirements: tuple[Requirement, ...] = ()

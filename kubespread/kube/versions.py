@@ -6,7 +6,9 @@ Source of the rules: release notes and feature gate tables of the releases; gate
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube import feature_gates, proposals
@@ -20,8 +22,7 @@ UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"
 SCORES_SINCE = 24
 
 
-@dataclass(frozen=True, slots=True)
-class KubeVersion:
+class KubeVersion(Struct, frozen=True):
     """A minor of Kubernetes 1, and its patch where it is known; without one the latest patch is meant."""
 
     minor: int = NEWEST

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.api.meta import ResourceList
@@ -18,8 +19,7 @@ class Autoscaler(StrEnum):
     KARPENTER = "karpenter"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeGroup:
+class NodeGroup(Struct, frozen=True):
     """Nodes that are alike except for their zone.
 
     Every zone grows independently, like the one node group per zone that cluster-autoscaler needs to spread pods.

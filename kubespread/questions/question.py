@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
@@ -68,8 +69,7 @@ class Option:
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(Struct, frozen=True):
     """Parameters of which only one can be honored, by name."""
 
     option: str
@@ -166,8 +166,7 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
     return documented
 
 
-@dataclass(frozen=True, slots=True)
-class Instead:
+class Instead(Struct, frozen=True):
     """The answer to another question, instead of the one that was asked."""
 
     name: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.cluster import from_cluster
@@ -31,8 +33,7 @@ from kubespread.world.store.claims import Replicas, replicas_with_claims
 Refused = Callable[[KubespreadError], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """Candidates in the order given, each with its profile, and one cluster with all objects they bring along."""
 
     snapshot: Snapshot

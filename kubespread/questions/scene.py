@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 OnProgress = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One of the parts of an answer, which is known now."""
 
     number: int
@@ -72,8 +72,7 @@ class Asked(Protocol[A]):
         """The report, including the question."""
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True, dict=True):
     """A cluster, its scheduler, and callbacks for progress and refusals."""
 
     given: Snapshot | None
@@ -189,8 +188,7 @@ class Scene:
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """A world at rest."""
 
     world: World

@@ -18,6 +18,8 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from msgspec import Struct
+
 from kubespread.errors import KubespreadError, UsageError
 
 Item = TypeVar("Item", contravariant=True)
@@ -277,8 +279,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@dataclass(slots=True)
-class _Made:
+class _Made(Struct):
     name: str
     work: Work[Any, Any]
     number: int

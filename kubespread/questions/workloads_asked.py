@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.candidate.input.namespaces import no_workloads
 from kubespread.errors import UsageError
@@ -17,8 +18,7 @@ from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadsAsked:
+class WorkloadsAsked(Struct, frozen=True):
     """Workloads chosen as with kubectl's ``-n`` and ``-l``, or by name."""
 
     namespace: str | None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ReasonWords:
+
+class ReasonWords(Struct, frozen=True):
     """Why nodes fail, as a word and as what is said of one node and of several."""
 
     short: str

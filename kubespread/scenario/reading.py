@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.name_rules import dns_label_faults

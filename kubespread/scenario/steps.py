@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.manifest.objects import describe
@@ -17,8 +19,7 @@ T = TypeVar("T")
 _KEYS = (*STEPS, *(verb for verb in VERBS if verb not in STEPS))
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Reads steps; what is wrong with them goes to ``faults``."""
 
     faults: Faults

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
@@ -17,8 +19,7 @@ KIND = "Scenario"
 _NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A workload by its name."""
 
     kind: str
@@ -53,8 +54,7 @@ def named(workload: str | Named) -> Named:
     return Named(kind.kind, match["name"], match["namespace"])
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing that happens; its consequences play out before the next one."""
 
     text: str

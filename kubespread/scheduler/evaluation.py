@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
@@ -34,8 +34,7 @@ from kubespread.scheduler.plugin import (
 NO_NODES = "no nodes available to schedule pods"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginScore:
+class PluginScore(Struct, frozen=True):
     """One plugin's scores of all nodes."""
 
     raw: Counts

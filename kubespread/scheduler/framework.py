@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
@@ -45,8 +45,7 @@ from kubespread.scheduler.plugin import (
 from kubespread.scheduler.sampling import SearchRules
 
 
-@dataclass(frozen=True, slots=True)
-class FilterError:
+class FilterError(Struct, frozen=True):
     """What a filter plugin says on every node it is asked about."""
 
     text: str
@@ -54,8 +53,7 @@ class FilterError:
     """Reasons that it finds before it fails: a node with such a reason is rejected, and no error."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingState:
+class MissingState(Struct, frozen=True):
     """What goes wrong in a profile for that reason; texts are kube-scheduler's whole errors."""
 
     filters: Mapping[str, FilterError] = field(default_factory=dict)
@@ -88,8 +86,7 @@ class MissingState:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRules:
+class MessageRules(Struct, frozen=True):
     """How a release words its failure message."""
 
     counts_excluded_nodes: bool = True
@@ -104,8 +101,7 @@ class MessageRules:
         return Status(status.code, tuple(reasons), status.plugin)
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(Struct, frozen=True):
     """The plugins of one profile at the two points that decide: filters in order, scores with their weights."""
 
     filters: Sequence[Plugin]
@@ -149,8 +145,7 @@ class Framework:
         return Prepared(self, cluster, pod)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
+class _Shared(Struct, frozen=True):
     plugin: Plugin
     """Kept beside its state, so that no other plugin gets its identity."""
     prepared: Fixed | OnNode

@@ -10,10 +10,10 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import NodeSelector, Pod, Taint, Toleration
@@ -97,8 +97,7 @@ def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
     return named if requirement.operator == "In" else ~named
 
 
-@dataclass(frozen=True, slots=True)
-class Unmet:
+class Unmet(Struct, frozen=True):
     """A requirement that a node does not meet."""
 
     term: int

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -23,8 +23,7 @@ _Answers = tuple[NDArray[np.int32], Counts]
 """Not 0 where some filter rejects a node, and the weighted scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(Struct, frozen=True):
     """The answers when each node holds one number of further copies."""
 
     rejects: NDArray[np.int32]

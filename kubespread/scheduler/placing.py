@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
@@ -48,8 +48,7 @@ def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> 
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Where the next copy goes: the node's position, its total, and how many nodes share that total."""
 
     node: int

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
@@ -38,8 +38,7 @@ class Code(StrEnum):
     """The cycle ended in an error before there was a judgment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """A plugin's judgment, or the framework's own where ``plugin`` is empty."""
 
     code: Code
@@ -55,8 +54,7 @@ class SchedulingError(Exception):
     """The cycle ends in an error, not in a rejection; the text is kube-scheduler's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """One filter's judgment of some nodes: 0 passes, otherwise ``table[row - 1]`` says why not."""
 
     rows: NDArray[np.int32]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
@@ -18,8 +20,7 @@ from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Plugin, SchedulingError
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptionCandidate:
+class PreemptionCandidate(Struct, frozen=True):
     """A node that would take the pod once its victims are gone, the most important of them first."""
 
     node: str
@@ -29,8 +30,7 @@ class PreemptionCandidate:
     """Of each victim the names of the disruption budgets that its eviction breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preemption:
+class Preemption(Struct, frozen=True):
     """The nominated candidate, if there is one, and the text kube-scheduler appends to its message."""
 
     candidate: PreemptionCandidate | None
@@ -61,8 +61,7 @@ class PostFilterPlugin(Plugin):
         """The node that it makes room on, else what it adds to the message. Raises SchedulingError where it fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class PostFilters:
+class PostFilters(Struct, frozen=True):
     """The PostFilter plugins of a profile in order, and how its release words their results."""
 
     plugins: Sequence[PostFilterPlugin] = ()

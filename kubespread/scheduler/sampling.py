@@ -5,9 +5,8 @@ Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatFitP
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -26,8 +25,7 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
     return enough if enough < nodes else None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRules:
+class SearchRules(Struct, frozen=True):
     """When a profile has found enough nodes."""
 
     percentage: int = 0
@@ -40,8 +38,7 @@ class SearchRules:
         return 1 if self.takes_first else nodes_to_find(nodes, self.percentage)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """The feasible nodes that a search found before it ended."""
 
     feasible: Mask

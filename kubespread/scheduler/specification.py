@@ -7,8 +7,9 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Plugin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.validation.faults import FieldFault
@@ -73,8 +74,7 @@ def read_as(kind: type[A], args: Args | None) -> A:
     return args
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """Where a plugin is to work."""
 
     version: KubeVersion
@@ -84,8 +84,7 @@ class Setting:
     """What the profile gives it as arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unprepared:
+class Unprepared(Struct, frozen=True):
     """kube-scheduler's errors if a profile switches off an extension point whose result a later one reads.
 
     Empty where the later extension point computes it itself.
@@ -102,8 +101,7 @@ class Unprepared:
     """Reserve without PreFilter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Specification:
+class Specification(Struct, frozen=True, kw_only=True):
     """One in-tree plugin."""
 
     name: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import letter as letter
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(Struct, frozen=True):
     """How the formula is spelled."""
 
     minus: str

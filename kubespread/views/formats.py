@@ -7,9 +7,10 @@ an ExplainReport, a sequence of SimulateReports, or another question's one repor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct
 
 from kubespread.escaping import printable
 from kubespread.views.look import Look
@@ -17,8 +18,7 @@ from kubespread.views.look import Look
 Write = Callable[[Any, Look], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     module: str
     help: str = ""
     """What the help of -o says: what the defaults look like, what the others print."""
@@ -30,8 +30,7 @@ class Writer:
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     name: str
     engine: str = ""
     """The module that writes any view or report in this format; empty if each question has its own module."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from kubespread.escaping import escaped
@@ -36,8 +37,7 @@ class Cell:
 Line = Sequence[Cell]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True, dict=True):
     header: str
     cells: Sequence[Cell]
     is_number: bool = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class RowOf(StrEnum):
@@ -20,8 +21,7 @@ class MapBy(StrEnum):
     SKEW = "skew"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
 
     width: int | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
+
+from msgspec.structs import replace
 
 from kubespread.questions.map.report import TopologyMap
 from kubespread.views import plain_data

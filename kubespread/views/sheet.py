@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from kubespread.views.aligned import NONE
 from kubespread.views.look import RowOf
@@ -27,14 +28,12 @@ class Tone(StrEnum):
     FAINT = "faint"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     caption: str
     header: Sequence[str]
     rows: Sequence[Row]
@@ -71,8 +70,7 @@ class Fit(StrEnum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[R_contra]):
+class Column(Struct, Generic[R_contra], frozen=True, kw_only=True):
     """One column: what it is called, what it has of a row, and how a terminal lays it out."""
 
     header: str
@@ -135,8 +133,7 @@ def count(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet(Generic[R]):
+class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """Rows of one sort, with the columns that describe them."""
 
     title: str

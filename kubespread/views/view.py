@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.questions.map.report import TopologyMap
 from kubespread.reports.parts import ClusterReference, scheduler_phrase
@@ -14,8 +16,7 @@ from kubespread.views.phrases import cluster_phrase
 from kubespread.views.sheet import R, Readers, Row, Sheet, Table, Tone
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """The matching pods of one domain."""
 
     name: str
@@ -26,8 +27,7 @@ class Bar:
     tone: Tone = Tone.PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """One constraint, a bar a domain."""
 
     title: str
@@ -36,8 +36,7 @@ class Bars:
     """As many pods as a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFacts:
+class NodeFacts(Struct, frozen=True):
     """Facts about single nodes."""
 
     header: Sequence[str]
@@ -57,8 +56,7 @@ class NodeFacts:
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One step: the pods of the nodes where that changed, and the nodes that went or came."""
 
     label: str
@@ -72,8 +70,7 @@ class Frame:
     """How many of ``pods`` are of the old template, where a rollout replaces them."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What a report says: its sheets as every format has them, and what only pictures show."""
 
     title: str

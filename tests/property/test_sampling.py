@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import kubespread
 from kubespread.scheduler.cluster.change import Change
@@ -27,7 +26,7 @@ NODES = [
 ]
 
 
-class Rules(SearchRules):
+class Rules(SearchRules, frozen=True):
     """Any number that is enough, of few nodes too."""
 
     def enough(self, nodes: int) -> int | None:

@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 import kubespread
 from kubespread.kube.api.autoscaling import NodePool
 from kubespread.kube.api.decoding import decode
@@ -55,7 +57,7 @@ def pool(*words: str, zones: tuple[str, ...] = (), name: str = "pool", **more: A
     template = {"metadata": metadata, "spec": {"requirements": requirements, "taints": more.pop("taints", [])}}
     spec = {"template": template, "limits": more.pop("limits", {})}
     group = node_pool_group(decode({"metadata": {"name": name}, "spec": spec}, NodePool))
-    return replace(group, zones=group.zones or ALL_ZONES, template=typed(node(name, ALL_ZONES[0], **more)))
+    return structs.replace(group, zones=group.zones or ALL_ZONES, template=typed(node(name, ALL_ZONES[0], **more)))
 
 
 def wanted(count: int, *constraints: Data, own: Data | None = None, cpu: str | None = None, **spec: Any) -> list[Data]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.editing import apply

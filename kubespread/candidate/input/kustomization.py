@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.parts import MalformedError
@@ -23,8 +24,7 @@ _TIMEOUT = 60.0
 _MAX_COMPLAINT = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Kustomization:
+class Kustomization(Struct, frozen=True):
     """A directory with a kustomization."""
 
     directory: str

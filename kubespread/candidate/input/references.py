@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, Kind, kind_called
@@ -22,8 +23,7 @@ _LASTING = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One object of the cluster; without a namespace it is in that of the question."""
 
     kind: Kind
@@ -31,8 +31,7 @@ class Reference:
     namespace: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterWorkloads:
+class ClusterWorkloads(Struct, frozen=True):
     """Every workload of the cluster."""
 
     kinds: tuple[Kind, ...] = ()

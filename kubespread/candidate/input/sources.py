@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
+
+from msgspec import Struct, field
 
 from kubespread.candidate.input.kustomization import FILES as KUSTOMIZATION_FILES
 from kubespread.candidate.input.kustomization import Kustomization
@@ -39,8 +40,7 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 _NAMES_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
+class Choosing(Struct, frozen=True):
     """Which of the workloads that were given are meant."""
 
     name: str | None = None
@@ -56,8 +56,7 @@ class Choosing:
     """Whether several are refused."""
 
 
-@dataclass(slots=True)
-class Sources:
+class Sources(Struct):
     """All that was read of what was given."""
 
     manifests: list[Manifest] = field(default_factory=list)

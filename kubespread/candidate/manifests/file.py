@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from kubespread.candidate.manifests.decoding import hint
 from kubespread.candidate.manifests.foreign_workloads import with_templates_moved
@@ -25,8 +27,7 @@ OBJECT_NAME = "<object>"
 """Stands in for a file's name where the object was passed as a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """An object and its file, so that faults can be reported by line."""
 
     file: str
@@ -57,8 +58,7 @@ class Place:
         return Fault(fault.message, item.written_path(fault.path), line, column)
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """The objects of a file that was read once, or of an object passed as a value."""
 
     file: str
@@ -82,7 +82,7 @@ class Manifest:
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:
             raise ManifestError(self.file, twice)
-        return [replace(self, chosen=item) for item in self.workloads if selector.matches(_labels_on(item))]
+        return [structs.replace(self, chosen=item) for item in self.workloads if selector.matches(_labels_on(item))]
 
     @property
     def gaps(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     changed = settled(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, surroundings.settings)
     with changed.blamed(item.written_path):
         candidate = _candidate(manifest.place(replace(item, content=changed.data)), surroundings)
-    return replace(candidate, gaps=manifest.gaps)
+    return msgspec.structs.replace(candidate, gaps=manifest.gaps)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
@@ -64,7 +64,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
             for field in absent
             if field.path.rpartition(".")[2] not in DROPPED
         )
-        return replace(candidate, notes=(*candidate.notes, *notes))
+        return msgspec.structs.replace(candidate, notes=(*candidate.notes, *notes))
     faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
     faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
     # Faults that only follow from a value removed here are not reported again.

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH, replica_set_name, selector_with_hash
@@ -253,8 +253,7 @@ _DEFAULT_HISTORY = 10
 _NO_LIMIT = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class DeploymentPass:
+class DeploymentPass(Struct, frozen=True):
     """What one pass of the controller leaves behind."""
 
     deployment: Deployment

@@ -9,10 +9,10 @@ Source: staging/src/k8s.io/component-helpers/apps/poddisruptionbudget/helpers.go
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -65,14 +65,12 @@ class Scales(Protocol):
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CustomScale:
+class CustomScale(Struct, frozen=True):
     uid: str
     replicas: int
 
 
-@dataclass(frozen=True, slots=True)
-class CustomKind:
+class CustomKind(Struct, frozen=True):
     """A kind of a custom resource definition."""
 
     resource: str

@@ -7,9 +7,10 @@ Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters, daemonSetF
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.annotations import MIRROR_POD
 from kubespread.kube.api.core import Pod
@@ -28,8 +29,7 @@ UNMANAGED_WARNING = "deleting Pods that declare no controller"
 UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
 
 
-@dataclass(frozen=True, slots=True)
-class DrainFlags:
+class DrainFlags(Struct, frozen=True):
     """Those of kubectl's flags that decide what happens to which pod."""
 
     force: bool = False
@@ -40,8 +40,7 @@ class DrainFlags:
     pod_selector: Selector = Selector()
 
 
-@dataclass(frozen=True, slots=True)
-class DrainPlan:
+class DrainPlan(Struct, frozen=True):
     """Which pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
 
     Warnings and errors are sorted, while kubectl prints them in any order. With an error nothing is evicted at all, and

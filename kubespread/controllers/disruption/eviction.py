@@ -7,9 +7,9 @@ Source: pkg/registry/core/pod/strategy.go, CheckGracefulDelete
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.disruption.budgets import SYNC_FAILED, condition_of, generation_of, with_allowed
@@ -28,8 +28,7 @@ _MAX_DISRUPTED_PODS = 2000
 _RETRY_SECONDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Eviction:
+class Eviction(Struct, frozen=True):
     """What the API server answered."""
 
     code: int

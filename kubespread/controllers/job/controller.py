@@ -12,9 +12,11 @@ Source: pkg/controller/controller_utils.go, ActivePods
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts
 from kubespread.errors import SnapshotError
@@ -70,8 +72,7 @@ _SORTED_BY_INSERTION = 12
 """Go sorts up to as many elements by insertion: equal ones stay as they were, and indexes are in order before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surplus:
+class Surplus(Struct, frozen=True):
     """What goes. Kubernetes does not say which of equal pods; those chosen here have the smallest names."""
 
     chosen: tuple[Pod, ...] = ()
@@ -158,8 +159,7 @@ _BACKOFF_LIMIT, _UNLIMITED = 6, 2**31 - 1
 """API defaulting, without and with backoffLimitPerIndex."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobPass:
+class JobPass(Struct, frozen=True):
     create: int = 0
     indexes: tuple[int, ...] = ()
     """Of an Indexed Job: those of the created pods."""
@@ -216,8 +216,7 @@ def _shown(conditions: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{kind}/{reason}" for kind, reason in conditions.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
+class _Progress(Struct, frozen=True):
     """How far a Job has come."""
 
     completions: int | None

@@ -10,8 +10,9 @@ Source: pkg/controller/statefulset/stateful_set_utils.go, getStatefulSetMaxUnava
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from kubespread.controllers.statefulset.pods import first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
@@ -25,8 +26,7 @@ REVISION_LABEL = "controller-revision-hash"
 _ROLLING_UPDATE = "RollingUpdate"
 
 
-@dataclass(frozen=True, slots=True)
-class Revisions:
+class Revisions(Struct, frozen=True):
     """Names of ControllerRevisions: ``update`` has the StatefulSet's template, ``current`` is what it came from.
 
     Without an update, or if status.currentRevision names one that does not exist, both are the same.
@@ -36,8 +36,7 @@ class Revisions:
     update: str
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateRules:
+class UpdateRules(Struct, frozen=True):
     """How a release replaces the pods of an old revision."""
 
     max_unavailable: bool = False
@@ -61,23 +60,20 @@ class UpdateRules:
 _ONE_BY_ONE = UpdateRules()
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(Struct, frozen=True):
     pod: str
     ordinal: int
     revision: str
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     pod: str
 
 
 Action = Create | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class StatefulSetPass:
+class StatefulSetPass(Struct, frozen=True):
     actions: tuple[Action, ...]
     """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
     status: StatefulSetStatus
@@ -118,8 +114,7 @@ def reconcile(
     return StatefulSetPass(tuple(dict.fromkeys(actions)), status)
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     """A pod of the StatefulSet, or the place of a missing one, then with the revision it should get."""
 
     ordinal: int
@@ -139,8 +134,7 @@ class _Member:
         return self.pod is not None and self.pod.status.phase in ENDED_PHASES
 
 
-@dataclass(frozen=True, slots=True)
-class _Members:
+class _Members(Struct, frozen=True):
     replicas: Sequence[_Member]
     """One per ordinal, ascending."""
     condemned: Sequence[_Member]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
@@ -19,8 +20,7 @@ from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import KubeVersion
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(Struct, frozen=True):
     """The pod as the API server would store it, or why it would not."""
 
     pod: Pod

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.admission.added_tolerations import merged, tolerate_extended_resources, tolerate_for_a_while
 from kubespread.kube.admission.limit_ranges import fill, refusal
@@ -28,8 +29,7 @@ _PREEMPTING = "PreemptLowerPriority"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionPlugins:
+class AdmissionPlugins(Struct, frozen=True):
     """Which of the API server's admission plugins a pod goes through when it is created."""
 
     enabled: bool = True

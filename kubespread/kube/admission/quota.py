@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod, PodSpec, ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
@@ -31,8 +31,7 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 _MUST_BE_NAMED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """How many pods of a kind may be created, and the refusal of the first one too many."""
 
     copies: int | None
@@ -163,8 +162,7 @@ class Ledger:
         return f"exceeded quota: {name}, requested: {requested}, used: {counted}, limited: {limited}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Charge:
+class _Charge(Struct, frozen=True):
     """What one pod costs, in which quotas."""
 
     usage: Amounts = field(default_factory=dict)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.kube import timestamps
 from kubespread.kube.api.core import PodSpec
@@ -43,8 +43,7 @@ class DecodingError(Exception):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where the walk is: the Go struct the field belongs to, its dotted Go path, and the indexed path people read."""
 
     struct: str

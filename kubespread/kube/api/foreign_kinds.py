@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kubespread.kube.api.kinds import TEMPLATE_PATH, group_of
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateAt:
+class TemplateAt(Struct, frozen=True):
     """One pod template in an object of a foreign kind."""
 
     path: str = TEMPLATE_PATH

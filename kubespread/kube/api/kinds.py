@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, MachineDeployment, NodePool, ScaledObject
 from kubespread.kube.api.core import (
@@ -59,8 +60,7 @@ TEMPLATE_PATH = "spec.template"
 """Where a pod template stands, unless a kind has it elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One kind: its type here, and its names in the API."""
 
     cls: type[ApiObject]

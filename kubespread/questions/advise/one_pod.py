@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
@@ -30,8 +31,7 @@ from kubespread.world.store.waiting import Waiting
 _PER_QUESTION, _NODES_PER_MILLISECOND = 2, 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(Struct, frozen=True, kw_only=True):
     """A pod, or all replicas of a workload, as judged without any change."""
 
     pod: Pod
@@ -83,8 +83,7 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     return judged(message=evaluation.message, stuck=Stuck(evaluation, profile.version))
 
 
-@dataclass
-class OnePod:
+class OnePod(Struct, dict=True):
     """A pod that needs a node; edits are played in a world, as for ``--uncordon`` and the like."""
 
     pod: Pod

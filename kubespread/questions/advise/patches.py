@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.candidate.input.references import Reference
 from kubespread.candidate.json_patch import Operation, operations, text_diff
@@ -29,8 +29,7 @@ _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod i
 _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
 
 
-@dataclass(frozen=True, slots=True)
-class _Patched:
+class _Patched(Struct, frozen=True):
     """The object whose fields are set: its plain data and its source."""
 
     data: Mapping[str, Any]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -42,8 +42,7 @@ _PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
 """Milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The outcome for all replicas."""
 
     count: int
@@ -53,8 +52,7 @@ class Placed:
     """NAMESPACE/name of the pods that are preempted for them."""
 
 
-@dataclass
-class Replicas:
+class Replicas(Struct, dict=True):
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
     question: Simulate

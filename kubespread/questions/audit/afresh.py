@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.statefulset.controller import REVISION_LABEL
@@ -26,8 +26,7 @@ OnNodes = Sequence[tuple[Pod, int]]
 """Pods, each with its node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Otherwise:
+class Otherwise(Struct, frozen=True):
     """One thing that is changed before the pods are placed."""
 
     what: str = ""
@@ -44,8 +43,7 @@ class Otherwise:
     """The new position of the constraint in question; None where it keeps its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The cluster after placing."""
 
     cluster: Cluster
@@ -56,8 +54,7 @@ class Placed:
     """How many pods there are, with a node or without."""
 
 
-@dataclass(frozen=True, slots=True)
-class Afresh:
+class Afresh(Struct, frozen=True):
     """One workload's pods in a cluster."""
 
     cluster: Cluster

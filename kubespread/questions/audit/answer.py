@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
@@ -161,8 +161,7 @@ def _nothing_to_say(name: WorkloadName) -> str:
     return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"
 
 
-@dataclass(frozen=True, slots=True)
-class NextPod:
+class NextPod(Struct, frozen=True):
     fits: bool | None
     """None where it cannot be told."""
     message: str = ""

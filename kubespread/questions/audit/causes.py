@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace as with_fields
 from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
+from msgspec.structs import replace as with_fields
 
 from kubespread.kube.api.core import Affinity, Node, Pod
 from kubespread.kube.owners import controller_of

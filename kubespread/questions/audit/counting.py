@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.questions.audit.report import AuditedConstraint, DomainPods
 from kubespread.reports.constraint_counts import counted_constraints, in_domains
@@ -21,8 +21,7 @@ MANY = 16
 """With more domains than this, only the extremes are reported."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """One constraint's domains that count, in the order of their values."""
 
     counted: HardConstraint | SoftConstraint

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
 from kubespread.questions.audit.counting import MANY, Spread
@@ -24,8 +24,7 @@ def tried(effect: Effect, afresh: Afresh, otherwise: Otherwise) -> PlacedAfresh:
     return effect.judged(afresh.placed(otherwise), otherwise)
 
 
-@dataclass(frozen=True, slots=True)
-class Exceeded:
+class Exceeded(Struct, frozen=True):
     """A constraint whose skew is above its maxSkew."""
 
     afresh: Afresh
@@ -46,8 +45,7 @@ class Exceeded:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class InOneDomain:
+class InOneDomain(Struct, frozen=True):
     """All pods of a workload are in one of several domains of a key."""
 
     key: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -13,8 +14,7 @@ from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """A workload, or pods by themselves that share their labels."""
 
     name: WorkloadName

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec.structs import replace
 
 from kubespread.questions.question import Argument, Option, WorkloadsQuestion
 

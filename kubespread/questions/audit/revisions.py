@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.controllers.deployment.revisions import new_replica_set, revision
@@ -23,8 +24,7 @@ from kubespread.world.store.pod_states import as_template
 from kubespread.world.store.rollouts import Rollout
 
 
-@dataclass(frozen=True, slots=True)
-class Revisions:
+class Revisions(Struct, frozen=True):
     """A workload's pods by revision."""
 
     template: Pod | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_ready
@@ -19,8 +20,7 @@ from kubespread.world.store.waiting import SchedulerOf
 _MAX_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """A workload's current and desired pods."""
 
     group: Group

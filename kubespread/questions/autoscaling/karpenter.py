@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import PREFER_NO_SCHEDULE, untolerated
@@ -51,8 +52,7 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
     return scaling_up.loops(world, decide)
 
 
-@dataclass(frozen=True, slots=True)
-class _PodKind:
+class _PodKind(Struct, frozen=True):
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
     group: PodGroup

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.autoscaling.growing import GrowingCluster, verdict_on
@@ -26,8 +27,7 @@ Counts = tuple[int, ...]
 """How many nodes of each group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """The outcome of adding these nodes."""
 
     waiting: int
@@ -38,8 +38,7 @@ class Played:
     added: tuple[GroupNodes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """Room for identical pods, if topology domains did not matter."""
 
     pods: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
@@ -16,8 +16,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
 
-@dataclass(frozen=True, slots=True)
-class PodGroup:
+class PodGroup(Struct, frozen=True):
     """Pods of one controller with the same labels and spec: what is true of one is true of all."""
 
     plugins: Framework

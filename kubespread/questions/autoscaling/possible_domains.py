@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.node_selector import parse_term, required_node_selector
@@ -34,8 +34,7 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
 NO_DEFAULTS = DefaultConstraints("system", ())
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """One constraint of a pod, and how many matching pods each domain has."""
 
     constraint: Constraint

@@ -8,9 +8,9 @@ Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/preferences.go,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import (
@@ -36,8 +36,7 @@ Relaxation = Callable[[PodSpec], PodSpec | None]
 """The spec with one preference dropped, None where it has none of the kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """What a pod asks for, some of its preferences dropped."""
 
     pod: Pod

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
@@ -17,8 +18,7 @@ Additions = Sequence[tuple[ZoneGroup, int]]
 """How many nodes of which groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What an autoscaler does about pods that wait."""
 
     additions: Additions

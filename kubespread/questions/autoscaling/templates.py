@@ -10,10 +10,10 @@ Source: cluster-autoscaler 1.36.1: cluster-autoscaler/processors/nodeinfosprovid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from msgspec import structs
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Node
@@ -35,8 +35,7 @@ _OLDER_KEYS = {
 }
 
 
-@dataclass(slots=True)
-class ZoneGroup:
+class ZoneGroup(Struct):
     """One group in one zone: what an autoscaler takes for a node group."""
 
     group: NodeGroup
@@ -85,7 +84,7 @@ class ZoneGroup:
         assert self.template is not None
         node = named(self.template, f"template-node-for-{self._base}-{number}")
         meta = node.metadata
-        return structs.replace(node, metadata=structs.replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
+        return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
 
     def fork(self) -> ZoneGroup:
         """The same group, to grow apart from this one."""
@@ -156,7 +155,7 @@ def _template(
     in_zone = {} if zone is None else {ZONE: zone}
     node = as_new_node(example, {**in_zone, **going_along(example, in_zone, nodes), **group.labels})
     if group.taints is not None:
-        node = structs.replace(node, spec=structs.replace(node.spec, taints=list(group.taints)))
+        node = replace(node, spec=replace(node.spec, taints=list(group.taints)))
     return node, made_of
 
 
@@ -171,5 +170,5 @@ def _provided(template: Node) -> Node:
     """Providers' templates also carry the older copies of some labels."""
     labels = template.metadata.labels
     older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
-    meta = structs.replace(template.metadata, labels={**older, **labels})
-    return structs.replace(template, metadata=meta)
+    meta = replace(template.metadata, labels={**older, **labels})
+    return replace(template, metadata=meta)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.candidate.input.sources import Choosing, PodGiven
 from kubespread.errors import UsageError
@@ -232,8 +233,7 @@ def _meant(name: str, resources: set[str]) -> str:
     return behind[0] if behind else near_miss(name, resources)
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(Struct, frozen=True):
     """A pod whose copies are counted, and the cluster."""
 
     cluster: Cluster
@@ -252,8 +252,7 @@ class _Subject:
     """Whether its namespace's limit ranges are applied."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
+class _Totals(Struct, frozen=True):
     """The nodes' amounts as columns."""
 
     cluster: Cluster

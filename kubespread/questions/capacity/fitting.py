@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
@@ -24,8 +24,7 @@ from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.world.store.claims import Replica, Replicas
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Struct, frozen=True):
     """The pods that are counted."""
 
     plugins: Framework
@@ -41,8 +40,7 @@ class Copies:
         return replace(self, pod=_tolerating(self.pod, more), claimants=_each_tolerating(self.claimants, more))
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """A cluster that holds as many copies of a pod as fit."""
 
     cluster: Cluster
@@ -77,7 +75,7 @@ def _one_by_one(cluster: Cluster, pods: Copies) -> Filled:
 
 
 def _tolerating(pod: Pod, more: Sequence[Toleration]) -> Pod:
-    return structs.replace(pod, spec=structs.replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
+    return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
 
 
 def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> Replicas | None:

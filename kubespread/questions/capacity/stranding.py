@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.questions.capacity.report import Stranded, StrandedBy
 from kubespread.questions.room import PODS, free
@@ -21,8 +21,7 @@ _SHARED = ("cpu", "memory")
 """What every running process needs some of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """What holds a pod off a node."""
 
     cause: StrandedBy

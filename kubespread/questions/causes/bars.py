@@ -7,9 +7,9 @@ the domains it leaves, and what is wrong with their nodes, are the whole answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.unknown_fields import did_you_mean
@@ -34,8 +34,7 @@ _MAX_CAUSES = 3
 _UNLISTED = "node(s) didn't satisfy plugin(s)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Barring:
+class Barring(Struct, frozen=True, eq=False):
     """A hard constraint, and the nodes it rejects."""
 
     letter: str
@@ -59,8 +58,7 @@ class Barring:
         return f"is over {self.limit}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Failing:
+class Failing(Struct, frozen=True, eq=False):
     """A reason besides the constraints, and the nodes it rejects."""
 
     words: ReasonWords
@@ -179,8 +177,7 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     return is_alone & ~cordoned.passes
 
 
-@dataclass(frozen=True, slots=True)
-class _Confined:
+class _Confined(Struct, frozen=True):
     """Where a constraint lets the pod, and what is wrong there."""
 
     sentence: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.cluster import NotInClusterError, from_cluster
@@ -65,8 +65,7 @@ _CONSTRAINTS = ".topologySpreadConstraints["
 _ABSENT, _MISMATCHED = "Required value", "`selector` does not match template `labels`"
 
 
-@dataclass(slots=True)
-class Gathered:
+class Gathered(Struct):
     """Everything to check, and the cluster it is tried on."""
 
     version: KubeVersion
@@ -333,7 +332,7 @@ class _Gatherer:
 def _with_replicas(workload: ApiObject | None, replicas: int) -> ApiObject | None:
     if not isinstance(workload, Deployment | ReplicaSet | ReplicationController | StatefulSet):
         return workload
-    return structs.replace(workload, spec=structs.replace(workload.spec, replicas=replicas))
+    return replace(workload, spec=replace(workload.spec, replicas=replicas))
 
 
 def _chosen(manifest: Manifest) -> KubernetesObject:
@@ -358,8 +357,7 @@ def _refused(error: KubespreadError, file: str | None, workload: str | None) -> 
     return Refused(file, workload, [Fault(str(error))])
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A patch of a kustomization, or a pod template that a controller completes: no whole workload."""
 
     text: str

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, overload
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.candidate.input.kustomization import Kustomization
 from kubespread.candidate.input.references import ClusterWorkloads, Reference
@@ -198,8 +199,7 @@ def _called(pod: PodGiven) -> str:
     return display_name(pod.directory if isinstance(pod, Kustomization) else str(pod))
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What one side was asked, and its answers."""
 
     asked: Asked
@@ -336,8 +336,7 @@ def _scores(side: NodeSide) -> dict[str, int]:
     return {name: score for name, score in side.scores.items() if score}
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
+class _Spread(Struct, frozen=True):
     """The constraints of one side, each with the matching pods of its domains in the end."""
 
     constraints: Sequence[ConstraintReport]

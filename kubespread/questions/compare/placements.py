@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.questions.compare.report import CompareReport, ConstraintDifference, ConstraintSide, SideReport
@@ -19,8 +20,7 @@ _LEAST_PREFIX = 12
 _MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
 
 
-@dataclass(frozen=True, slots=True)
-class NodeNames:
+class NodeNames(Struct, frozen=True):
     """How the nodes of one report are called."""
 
     prefix: str = ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.compare.placements import ARROW, NodeNames, both, placements
 from kubespread.questions.compare.report import (
@@ -390,8 +391,7 @@ def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
             yield from wrapped([cell(f"{INDENT}{when}: {message}")], look.width, HANGING)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """Nodes with one `NodeChange`, and what is said of all of them."""
 
     change: NodeChange
@@ -399,8 +399,7 @@ class _Row:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     rows: Sequence[_Row]
     left_out: Sequence[_Row]
     """With many rows, those with the fewest nodes."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.candidate.input.sources import PodGiven
 from kubespread.kube.api.core import Pod
@@ -179,8 +179,7 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-@dataclass(frozen=True)
-class _ConstraintRow:
+class _ConstraintRow(Struct, frozen=True):
     """One constraint with its numbers for all nodes."""
 
     report: ConstraintReport

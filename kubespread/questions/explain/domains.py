@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from kubespread.questions.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.questions.explain.report import ExplainReport
@@ -22,8 +23,7 @@ _MAX_NODE_ROWS = 10
 _MAX_COMBINATIONS = 25
 
 
-@dataclass(frozen=True, slots=True)
-class SharedArithmetic:
+class SharedArithmetic(Struct, frozen=True):
     """One constraint's numbers for the nodes of a row: one formula where they agree, else the range of their skews."""
 
     first: NodeConstraint
@@ -43,8 +43,7 @@ class SharedArithmetic:
         return f"{skews}, {self.over} over" if self.over else skews
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRow:
+class DomainRow(Struct, frozen=True):
     """The nodes of one combination of domains. ``domains`` and ``arithmetic`` go with those of `DomainRows`."""
 
     domains: tuple[str | None, ...]
@@ -63,8 +62,7 @@ class DomainRow:
         return [f"{count} {short}" for short, count in ordered]
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRows:
+class DomainRows(Struct, frozen=True):
     domains: tuple[str, ...]
     """Topology keys."""
     arithmetic: tuple[ConstraintReport, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.views.arithmetic import PRETTY, Spelling, letter
@@ -16,8 +17,7 @@ _LEAST_REASONS = 20
 _LONGEST_HEADER = 14
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     gap: int = 2
     name: int | None = None
     """The most columns a node's name or a domain's takes."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as with_look
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec.structs import replace
+from msgspec.structs import replace as with_look
 
 from kubespread.questions.question import Apart, Option, PodQuestion, Workload
 from kubespread.views.look import Look, RowOf

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.reports.judged_nodes import (
@@ -22,8 +23,7 @@ _MAX_ROWS = 25
 _MAX_FITTING = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """One constraint's numbers for one node, and whether they reject it."""
 
     numbers: NodeConstraint
@@ -33,8 +33,7 @@ class Arithmetic:
         return formula(self.numbers, spelling, rejects=self.rejects)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One node. ``domains``, ``arithmetic`` and ``scores`` go with the columns of the same names in `Rows`."""
 
     node: NodeReport
@@ -51,8 +50,7 @@ class Row:
     """The same in a word each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """The columns that depend on the report, and one row per node."""
 
     domains: tuple[str, ...]

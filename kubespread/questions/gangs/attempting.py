@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.questions.gangs.domains import DomainTrial, trials
 from kubespread.questions.gangs.gang import Attempt, Gang
@@ -30,8 +31,7 @@ from kubespread.scheduler.plugins.noderesources.placement_scoring import allocat
 NO_PLACEMENTS = "no feasible placements found"
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
+class Choosing(Struct, frozen=True):
     """How ties are broken."""
 
     break_tie: Tiebreaker

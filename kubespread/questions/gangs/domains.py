@@ -13,9 +13,10 @@ Source: pkg/scheduler/backend/cache/snapshot.go, AssumePlacement
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.entries import Entry
@@ -29,8 +30,7 @@ from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError
 
 
-@dataclass(frozen=True, slots=True)
-class DomainTrial:
+class DomainTrial(Struct, frozen=True):
     """All members tried in one domain."""
 
     value: str

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.queue.entries import Entry, Outcome
 from kubespread.reports.gang import GangDomain
 from kubespread.scheduler.cluster.cluster import Cluster
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gang:
+class Gang(Struct, frozen=True, eq=False):
     """One group; the workloads of its pods share this object."""
 
     size: int
@@ -41,16 +41,14 @@ class Gang:
         return max(0, self.size - self.scheduled)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One workload to be placed, as part of a gang or not."""
 
     entry: Entry
     gang: Gang | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
     outcomes: Sequence[Outcome]

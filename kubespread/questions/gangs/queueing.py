@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kubespread.questions.gangs.attempting import Choosing
 from kubespread.questions.gangs.gang import Asked, Gang

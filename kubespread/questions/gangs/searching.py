@@ -8,9 +8,9 @@ was tried in every way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.questions.gangs.domains import sums_by_domain
 from kubespread.questions.gangs.gang import Gang
@@ -103,8 +103,7 @@ def _takes_devices(start: Placing) -> bool:
     return any(isinstance(state, DynamicResourcesState) for state in start.states.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """An upper bound on members, possibly not reachable."""
 
     members: int

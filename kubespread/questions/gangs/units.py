@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.kube.priority import priority_of
 from kubespread.questions.causes.bars import bars
@@ -181,8 +183,7 @@ def _after(replicas: Replicas, done: int) -> Replicas:
     return further
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """A gang that does not fit, and what it was tried on."""
 
     cluster: Cluster

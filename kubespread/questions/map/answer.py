@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.candidate.candidate import Candidate
@@ -52,8 +52,7 @@ _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
 _RACK = "rack"
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
+class _Drawn(Struct, frozen=True):
     """The cluster to draw, and the pods to mark."""
 
     snapshot: Snapshot
@@ -170,8 +169,7 @@ def _name(candidate: Candidate) -> str:
     return f"{candidate.workload.kind}/{candidate.workload.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """The marked pods, and the constraints on their spread."""
 
     constraints: Sequence[ConstraintReport] = ()
@@ -245,8 +243,7 @@ def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport])
     return (*first, *sorted(others, key=lambda key: (len(values[key]), key)))
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """A cluster grouped by the domains of some keys."""
 
     cluster: Cluster

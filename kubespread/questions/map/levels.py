@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.map.report import Load, MapNode, TopologyMap, against, difference, fullest, is_closed
 from kubespread.reports.parts import ConstraintReport
@@ -14,8 +15,7 @@ _ZONE = "zone"
 Path = tuple[str | None, ...]
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """Positions in the keys of a map: those before ``box`` are headings, those after it groups."""
 
     keys: Sequence[str]
@@ -79,8 +79,7 @@ def named(key: str, value: str | None) -> str:
     return f"no {short_key(key)}" if value is None else f"{short_key(key)} {value or EMPTY}"
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(Struct, frozen=True):
     name: str
     facts: Sequence[str]
     """In full, and shorter."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, PodQuestion, Workload

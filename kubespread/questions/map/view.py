@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, zip_longest
 from math import ceil
 from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.map.levels import Levels, levels_of, title_of
@@ -144,8 +146,7 @@ def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
     return headline(report.workload, report, look, marked)
 
 
-@dataclass(frozen=True)
-class _Drawing:
+class _Drawing(Struct, frozen=True, dict=True):
     """One map in one width."""
 
     report: TopologyMap
@@ -288,8 +289,7 @@ def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
     return (Cell("".join(part.text for part in run), style) for style, run in groupby(cells, attrgetter("style")))
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     name: str
     facts: Sequence[str]
     """The text next to the name, in full and shorter."""
@@ -330,8 +330,7 @@ def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
     yield [Cell(f"└{'─' * (inner + 2)}┘")]
 
 
-@dataclass(frozen=True, slots=True)
-class Shades:
+class Shades(Struct, frozen=True):
     """What colors and characters say in one map."""
 
     report: TopologyMap

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.cluster import from_stored_pod
@@ -47,8 +49,7 @@ _MOST_VICTIMS = 2
 _FIT = "fits once the others run"
 
 
-@dataclass(frozen=True, slots=True)
-class _Stuck:
+class _Stuck(Struct, frozen=True):
     """Identical pods, and what they wait for."""
 
     kind: Kind
@@ -182,8 +183,7 @@ def _waiting(kinds: Iterable[Kind]) -> dict[PodKey, Waiting]:
     return {key_of(waiting.pod): waiting for kind in kinds for waiting in kind.waiting}
 
 
-@dataclass
-class _Freeing:
+class _Freeing(Struct, dict=True):
     """The search for what frees pods; each group may spend half of the remaining effort."""
 
     world: World

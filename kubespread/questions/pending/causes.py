@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.quantity import rounded
@@ -38,8 +38,7 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 """The message of the condition PodScheduled of a pod with gates, as the API server writes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Struct, frozen=True):
     """What a pod waits for."""
 
     cause: PendingFor

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.remedies.candidates import FAMILIES
@@ -27,8 +28,7 @@ _OF_A_FAMILY = 4
 """Changes per family that are tried on large clusters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """Identical waiting pods: what is true of one is true of all."""
 
     waiting: Sequence[Waiting]
@@ -41,8 +41,7 @@ class Kind:
         return len(self.waiting)
 
 
-@dataclass
-class Group:
+class Group(Struct, dict=True):
     """Kinds of pods asked about together.
 
     Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.cluster import revised
@@ -34,8 +34,7 @@ from kubespread.world.events.editing import not_found
 from kubespread.world.events.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class Manifests:
+class Manifests(Struct, frozen=True):
     """Reads the manifests of a scenario's steps."""
 
     snapshot: Snapshot
@@ -156,4 +155,4 @@ def _as_before(world: World, workload: AppliedWorkload, candidate: Candidate) ->
     )
     if same is None:
         return workload
-    return replace(workload, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))
+    return replace(workload, object=replace(obj, spec=replace(obj.spec, template=same)))

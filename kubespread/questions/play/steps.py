@@ -6,8 +6,10 @@ Source of the order of events within a step: `World.settle`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
@@ -36,8 +38,7 @@ from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """Manifests, resolved against the cluster of that moment."""
 
     objects: Sequence[ApiObject] = ()
@@ -61,8 +62,7 @@ Autoscale = Callable[[World], AutoscalingReport]
 """Adds nodes for pods that find none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Playing:
+class Playing(Struct, frozen=True):
     """What the steps of one scenario share."""
 
     world: World

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.map.report import TopologyMap
@@ -56,8 +57,7 @@ _MAX_DETAILS = 3
 _DETAIL = len(INDENT) + 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Lacking:
+class _Lacking(Struct, frozen=True):
     """A workload that lacks pods."""
 
     workload: WorkloadName
@@ -67,8 +67,7 @@ class _Lacking:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class _WorstSkew:
+class _WorstSkew(Struct, frozen=True):
     """The constraint furthest above its maxSkew, of the workloads that a step touched."""
 
     workload: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import pinned_to
 from kubespread.kube.api.core import Pod
@@ -31,8 +31,7 @@ from kubespread.world.store.pod_book import PodKey
 MAX_REPLICAS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One workload in the queue."""
 
     pod: Pod
@@ -57,8 +56,7 @@ class Entry:
     """The profile by which its pods preempt others, None where they never do."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """The outcome of one entry."""
 
     wanted: int | None
@@ -85,8 +83,7 @@ class Outcome:
     """The nodes where existing pods of the entry were preempted, by position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cycles:
+class Cycles(Struct, frozen=True):
     """What the scheduling cycles of one queue hand on to later ones."""
 
     search: Search

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.sampling import Search
@@ -15,8 +16,7 @@ Ties = Literal["scheduler", "name"]
 _TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """What distinguishes one run from another."""
 
     ties: Ties
@@ -38,8 +38,7 @@ class Way:
 MAX_RUNS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(Struct, frozen=True):
     """How the simulation is played, for all workloads."""
 
     ties: Ties = "scheduler"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.building import post_filters
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class Preempted:
+class Preempted(Struct, frozen=True):
     """A preempted pod."""
 
     pod: Pod

@@ -5,10 +5,10 @@ the domains of each alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -37,8 +37,7 @@ class Need(NamedTuple):
     """The resulting size of the smallest domain."""
 
 
-@dataclass(frozen=True, eq=False)
-class Goal:
+class Goal(Struct, frozen=True, eq=False):
     """One constraint, as it is counted while nodes do not change."""
 
     namespace: str

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
+from msgspec import Struct
+
 from kubespread.kube.api.core import Pod
 from kubespread.questions.rebalance.goals import Goal, GoalsOf, Need
 from kubespread.scheduler.cluster.labels import Counts
@@ -17,8 +19,7 @@ from kubespread.world.store.happenings import EVICTED, Happenings
 from kubespread.world.store.pod_book import PodKey
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """An evicted pod and its replacement."""
 
     evicted: Pod

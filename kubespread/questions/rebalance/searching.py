@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.annotations import MIRROR_POD
 from kubespread.kube.api.core import Pod
@@ -29,8 +30,7 @@ REPLACING = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 """The kinds whose pods are evicted: they create a replacement, and only its place changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """Interchangeable pods of one owner on one node."""
 
     pod: Pod
@@ -84,8 +84,7 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
     return "mirror pod" if MIRROR_POD in pod.metadata.annotations else None
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """The best result found."""
 
     attempt: Attempt

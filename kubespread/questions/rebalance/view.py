@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from shlex import quote
+
+from msgspec.structs import replace
 
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.rebalance.report import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.remedies.change import Ladder
 from kubespread.questions.remedies.families.constraints import max_skews, min_domains, policies, relaxed
@@ -17,8 +18,7 @@ from kubespread.questions.remedies.families.taints import tolerations, untaints
 from kubespread.questions.remedies.stuck import Stuck
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """Changes of one kind."""
 
     least_cost: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -13,8 +14,7 @@ from kubespread.snapshot.edits.verb import Edit
 _MOST_TOGETHER = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One thing to do, or several together."""
 
     family: str
@@ -78,8 +78,7 @@ class Change:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     """One change at several sizes, to find the smallest that suffices.
 
     What suffices at one size is assumed to suffice at every larger one.
@@ -120,8 +119,7 @@ class Ladder:
         return self.at(self.sizes - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The engine's answer after a change."""
 
     count: int
@@ -157,8 +155,7 @@ class Asker(Protocol):
         """The effort of all questions so far, roughly in milliseconds: derived from the work done, not from a clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revised:
+class Revised(Struct, frozen=True):
     """The pod with fields set as ``--set`` has them."""
 
     pod: Pod

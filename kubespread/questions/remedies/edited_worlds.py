@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
@@ -25,8 +26,7 @@ _PER_EDIT, _PER_NODE, _PER_NEW_NODE = 8, 0.05, 6
 """Milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """The result of edits."""
 
     world: World
@@ -51,8 +51,7 @@ class Edited:
         )
 
 
-@dataclass
-class EditedWorlds:
+class EditedWorlds(Struct, dict=True):
     """One world, edited in different ways; results are kept."""
 
     world_as_it_is: Callable[[], World]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, islice
 from math import comb
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.remedies.candidates import Family
@@ -32,16 +33,14 @@ _ENOUGH_COMBINED = 3
 _LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A change that suffices, with the engine's answer."""
 
     change: Change
     answer: Answer
 
 
-@dataclass
-class Trials:
+class Trials(Struct, dict=True):
     """The changes tried so far: none twice, and no more than the effort allows."""
 
     asker: Asker
@@ -93,8 +92,7 @@ class Trials:
         return next((attempt for attempt in ranked if attempt.answer.count > fitting), None)
 
 
-@dataclass(slots=True)
-class Searched:
+class Searched(Struct):
     """The results of all changes tried."""
 
     found: list[Found] = field(default_factory=list)
@@ -218,8 +216,7 @@ def smallest(
     return best
 
 
-@dataclass(slots=True)
-class Combined:
+class Combined(Struct):
     """The results of combined changes."""
 
     found: list[Found] = field(default_factory=list)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.versions import KubeVersion
@@ -22,8 +22,7 @@ SHORT = {full: short for short, full in SHORT_KEYS.items()}
 """Well-known topology keys as people type them."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnConstraint:
+class OwnConstraint(Struct, frozen=True):
     """A hard constraint that the pod itself declares."""
 
     letter: str
@@ -32,8 +31,7 @@ class OwnConstraint:
     counted: HardConstraint
 
 
-@dataclass(frozen=True)
-class Stuck:
+class Stuck(Struct, frozen=True, dict=True):
     """The engine's answer for a pod that finds no node, from which possible changes are derived."""
 
     evaluation: Evaluation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Self
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
@@ -107,8 +107,7 @@ def _known(removal: _Alone) -> str:
     return "" if removal.held else f"{removal.name} can go alone"
 
 
-@dataclass(slots=True)
-class _Alone:
+class _Alone(Struct):
     """One node, while the others stay."""
 
     node: Node
@@ -126,8 +125,7 @@ class _Alone:
         return self.node.metadata.name
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """The nodes removed so far, in one world."""
 
     world: World

@@ -8,9 +8,9 @@ only where nothing else depends on where they land: see `Certain.goes`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -33,8 +33,7 @@ _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 """Controllers that immediately create an identical pod."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mover:
+class _Mover(Struct, frozen=True):
     """Where pods of one controller fit now."""
 
     plugins: Framework

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainFlags, DrainPlan
 from kubespread.kube.api.core import Pod
@@ -28,8 +29,7 @@ def refusals(plan: DrainPlan) -> Iterator[Hold]:
         yield Hold(cause=_REFUSALS.get(error, "daemonSet"), detail=error, pods=tuple(pods))
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """The outcome of removing nodes."""
 
     held: tuple[Hold, ...] = ()

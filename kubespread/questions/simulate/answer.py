@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, overload
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.input.sources import PodGiven
@@ -45,8 +46,7 @@ pods.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Posed:
+class Posed(Struct, frozen=True):
     """Workloads and the cluster they will be placed in, after their controllers' work."""
 
     resolved: Resolved
@@ -77,7 +77,7 @@ def pose(
     nodes = resolved.snapshot.nodes
     keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
     if as_gangs is not None and as_gangs.topology_key:
-        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
+        as_gangs = msgspec.structs.replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
         check_topology_keys([as_gangs.topology_key], nodes, ())
     pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
     check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
@@ -185,7 +185,7 @@ def _question(
         played=change.played,
         creatable=growth.created.copies,
         refusal=growth.created.refusal,
-        claimants=claimants_of(replace(candidate, pod=pod), present, cluster),
+        claimants=claimants_of(msgspec.structs.replace(candidate, pod=pod), present, cluster),
         waiting=len(growth.waiting),
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,

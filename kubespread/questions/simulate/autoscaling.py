@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
@@ -33,8 +33,7 @@ GroupsGiven = str | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Struct, frozen=True):
     """One workload, placed as far as possible."""
 
     candidate: Candidate

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.reports.gang import GangDomain, GangReport
@@ -19,8 +20,7 @@ _MAX_DOMAINS = 12
 _NAMES_PER_WIDTH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One domain, or several with the same verdict."""
 
     domain: GangDomain

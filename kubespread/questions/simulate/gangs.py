@@ -5,7 +5,8 @@ the release and its feature gates support that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
@@ -35,8 +36,7 @@ _NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no to
 _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIf:
+class WhatIf(Struct, frozen=True):
     """Place every workload as gangs of ``size``, whatever its pods say."""
 
     size: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.questions.simulate.gang_view import domain_verdicts
@@ -261,8 +262,7 @@ def desired_text(report: SimulateReport) -> str:
     return "max" if report.replicas is None else str(report.replicas)
 
 
-@dataclass(frozen=True, slots=True)
-class _NodeColumn:
+class _NodeColumn(Struct, frozen=True):
     """One cell per row, and the part of names that the cells leave out."""
 
     cells: Mapping[str, str]
@@ -311,8 +311,7 @@ def _counted(nodes: Sequence[NodeReplicas]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRow:
+class DomainRow(Struct, frozen=True):
     """One domain of one constraint; ``after_runs`` only for several runs."""
 
     change: DomainChange

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubespread.questions.gangs.gang import Asked, Gang
 from kubespread.questions.gangs.queueing import run_with_gangs

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.gangs.gang import Gang
@@ -15,8 +17,7 @@ from kubespread.world.store.claims import Replicas
 from kubespread.world.store.pod_book import PodKey
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """A rollout that is finished or stuck."""
 
     outcome: Outcome
@@ -25,8 +26,7 @@ class Played:
     """The pods that its new pods preempted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """One workload to be placed."""
 
     pod: Pod

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.questions.play.question import Deals, FailOn

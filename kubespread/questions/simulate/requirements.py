@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.wording import count_of
@@ -20,8 +20,7 @@ _MAX_DIGITS = 9
 _NO_SUCH_LABEL = "no node has that label"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirements:
+class Requirements(Struct, frozen=True):
     """``placed`` replicas, or all of them; the others are numbers per topology key."""
 
     placed: int | None
@@ -60,7 +59,7 @@ class Requirements:
     def judged(self, report: SimulateReport) -> SimulateReport:
         """The report with its requirements, and those not met."""
         enough = report.replicas if self.all_placed else self.placed
-        return msgspec.structs.replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
+        return replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
 
     def _failures(self, report: SimulateReport) -> Iterator[str]:
         """The requirements not met."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
@@ -34,8 +35,7 @@ from kubespread.world.store.happenings import SCALED_DOWN
 from kubespread.world.store.pod_book import key_of
 
 
-@dataclass(frozen=True, slots=True)
-class ControlledChange:
+class ControlledChange(Struct, frozen=True):
     """What the controller of one workload did."""
 
     deleted: Sequence[Pod] = ()
@@ -49,8 +49,7 @@ class ControlledChange:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ControlledChanges:
+class ControlledChanges(Struct, frozen=True):
     changes: Sequence[ControlledChange]
     """One per workload, in the order given."""
     cluster: Cluster

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from kubespread.questions.simulate.autoscaling_view import account_of, scaling
 from kubespread.questions.simulate.overview import overview

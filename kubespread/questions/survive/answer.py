@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Self
+
+from msgspec import Struct
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
@@ -155,8 +156,7 @@ def _pairs(domains: Sequence[_Domain]) -> Iterator[_Domain]:
         yield _Domain(one.key, f"{one.value}+{other.value}", one.nodes + other.nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Domain:
+class _Domain(Struct, frozen=True):
     """The nodes that share one value of a topology key."""
 
     key: str
@@ -372,8 +372,7 @@ class _Loss:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     """One of the two end states: before and after the Node objects are deleted."""
 
     pending: int

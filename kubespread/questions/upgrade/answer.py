@@ -5,9 +5,9 @@ by playing the upgrade again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
-from msgspec import structs
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
@@ -78,7 +78,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     before = Missing(world, settled.waited)
     report = manner.play(world, before)
     remedies = remedies_of(as_read, start, before, manner, report) if question.remedies else Remedies()
-    return structs.replace(
+    return replace(
         report,
         cluster=scene.source,
         preemption=question.preemption,
@@ -91,8 +91,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(Struct, frozen=True):
     """How a pool is upgraded."""
 
     pool: Target
@@ -110,8 +109,7 @@ class Manner:
         return replace_nodes(world, names, self.surge, self.batch, self.flags, missing)
 
 
-@dataclass(frozen=True, slots=True)
-class Remedies:
+class Remedies(Struct, frozen=True):
     """The result of the search for remedies."""
 
     options: dict[str, tuple[NamespacedName, ...]] = field(default_factory=dict)
@@ -120,8 +118,7 @@ class Remedies:
     untried: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
+class _Trial(Struct, frozen=True):
     """Something to try, and the options for it."""
 
     options: tuple[str, ...]

@@ -8,7 +8,8 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go, mergeAffinit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
@@ -16,8 +17,7 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 Labels = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One term of one pod. ``namespaces`` are those it names; required terms weigh nothing."""
 
     topology_key: str
@@ -32,8 +32,7 @@ class Term:
         return reached and self.selector.matches(labels)
 
 
-@dataclass(frozen=True, slots=True)
-class PodTerms:
+class PodTerms(Struct, frozen=True):
     """The four lists of one pod."""
 
     required: tuple[Term, ...] = ()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.labels import Codes, Mask
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
+class Moves(Struct, frozen=True):
     """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
 
     kind: Codes
@@ -41,8 +40,7 @@ class Moves:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class StorageChange:
+class StorageChange(Struct, frozen=True):
     """Claims and volumes that are new or have changed, and what drivers report then."""
 
     claims: Sequence[PersistentVolumeClaim] = ()
@@ -57,8 +55,7 @@ class StorageChange:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One change. Positions are those of the cluster it is applied to."""
 
     come: Sequence[tuple[Pod, int]] = ()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
@@ -29,8 +30,7 @@ class Use(NamedTuple):
     by: int
 
 
-@dataclass(eq=False, frozen=True)
-class Happening:
+class Happening(Struct, frozen=True, eq=False):
     """Uses of claims, and the nodes then; ``memo`` caches what was worked out about these nodes."""
 
     uses: Sequence[Use]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
@@ -230,8 +230,7 @@ _Move = tuple[int, tuple[Attached, ...], int]
 """A node, the volumes that a pod on it uses, and how many such pods come, or leave where it is negative."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attachments:
+class Attachments(Struct, frozen=True):
     """What is attached to the nodes of one cluster. A value: a change of the cluster makes another one."""
 
     users: Mapping[int, Mapping[Attached, int]]

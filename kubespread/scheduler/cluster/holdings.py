@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
@@ -23,8 +24,7 @@ from kubespread.scheduler.integers import wrapped
 T = TypeVar("T", bound=np.generic)
 
 
-@dataclass(frozen=True)
-class Holdings:
+class Holdings(Struct, frozen=True):
     """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this
     order.
     """

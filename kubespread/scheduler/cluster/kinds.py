@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.volumes import Volume
@@ -47,8 +47,7 @@ T = TypeVar("T")
 _UNKNOWN = -1
 
 
-@dataclass(frozen=True)
-class PodKind:
+class PodKind(Struct, frozen=True, dict=True):
     """Everything scheduling reads of a pod that is on a node, its parts made when first asked for."""
 
     number: int

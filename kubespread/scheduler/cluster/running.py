@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, compress
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.amounts import Amounts
@@ -93,8 +93,7 @@ def _staying(pods: Sequence[Pod], node: Codes, gone: Counter[tuple[int, int]]) -
     return stays
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """What pods take up of each node."""
 
     pod_count: Counts

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -36,8 +37,7 @@ Attached = tuple[str, str]
 """A volume's unique name, and its CSI driver."""
 
 
-@dataclass(frozen=True, slots=True)
-class InTreePlugin:
+class InTreePlugin(Struct, frozen=True):
     """An in-tree volume kind that counts as volumes of a CSI driver."""
 
     name: str

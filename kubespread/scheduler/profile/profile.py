@@ -10,8 +10,9 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePlug
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
@@ -39,14 +40,12 @@ from kubespread.scheduler.specification import (
 A = TypeVar("A", bound=Args)
 
 
-@dataclass(frozen=True, slots=True)
-class PluginEntry:
+class PluginEntry(Struct, frozen=True):
     name: str
     weight: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """The plugins of one profile at the extension points that have a say here, each in the order it runs them."""
 
     filters: tuple[str, ...] = ()
@@ -69,8 +68,7 @@ class Expansion:
         return frozenset(point for point, plugins in runs.items() if plugin in plugins)
 
 
-@dataclass(frozen=True, slots=True)
-class Profile(Expansion):
+class Profile(Expansion, frozen=True):
     """One profile, expanded."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
@@ -100,8 +98,7 @@ class ProfileError(Exception):
     """A profile kube-scheduler would refuse to build; the text is its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class PointConfiguration:
+class PointConfiguration(Struct, frozen=True):
     """What a configuration says about one extension point."""
 
     enabled: Sequence[PluginEntry] = ()
@@ -289,4 +286,4 @@ def default_profile(version: KubeVersion = LATEST) -> Profile:
 
 def profile_of(plugins: Expansion, **others: Any) -> Profile:
     """A profile with these plugins."""
-    return Profile(**{name: getattr(plugins, name) for name in plugins.__slots__}, **others)
+    return Profile(**{name: getattr(plugins, name) for name in plugins.__struct_fields__}, **others)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
@@ -15,8 +17,7 @@ from kubespread.snapshot.topology_keys import full_topology_key, label_keys, nea
 _IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The nodes that an edit is about: one by its name, or all with certain labels."""
 
     text: str

@@ -10,12 +10,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kubespread.errors import UsageError
 from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
@@ -39,8 +38,7 @@ class Holds(Enum):
     READINESS = "atOnce or an object"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     holds: Holds
     help: str
     is_required: bool = False
@@ -55,8 +53,7 @@ FieldValues = Mapping[str, Any]
 """Fields with what they hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """How a verb is written."""
 
     verb: str
@@ -92,8 +89,7 @@ NODES = Field(Holds.TEXT, "a node's name, or labels as kubectl's -l has them: zo
 NODE_USAGE = "NODE or KEY=VALUE"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeChange:
+class NodeChange(Struct, frozen=True):
     """Which nodes become others, come and go. No node that was there before is changed itself."""
 
     replaced: Mapping[str, Node] = field(default_factory=dict)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _LOGS_BEGIN = b"\n==== START logs for container "
 _LOGS_END = b"\n==== END logs for container "
@@ -14,8 +15,7 @@ _FEW = 1000
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """One tool's way of laying out files. It is recognized by a path; reading never depends on it."""
 
     tool: str
@@ -46,8 +46,7 @@ LAYOUTS = (
 )
 
 
-@dataclass
-class Recognized:
+class Recognized(Struct):
     """What the paths of one source have revealed so far."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)

@@ -9,9 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from kubespread.errors import SnapshotError
 from kubespread.manifest.parts import MalformedError
@@ -26,8 +27,7 @@ _DAMAGED: tuple[type[Exception], ...] = (tarfile.TarError, zipfile.BadZipFile, z
 _UNREADABLE: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One text: its name in messages, its path in its directory or archive, and its bytes."""
 
     name: str

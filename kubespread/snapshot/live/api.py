@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Protocol
 from urllib.parse import urlencode
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.errors import ApiError
 from kubespread.snapshot.live.parallel import within
@@ -63,8 +63,7 @@ class _Status(msgspec.Struct):
 _statuses = msgspec.json.Decoder(_Status)
 
 
-@dataclass
-class Api:
+class Api(Struct):
     """One API server. ``timeout`` bounds a request with all its attempts, in seconds; 0 waits forever.
 
     ``on_bytes`` is called for every piece of a body that arrives.

@@ -14,13 +14,13 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
 from types import FrameType
 from typing import IO, Any
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.errors import SnapshotError
 from kubespread.snapshot.live.redaction import masked, remember_secret
@@ -57,8 +57,7 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
     status: _Status | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PluginCredential:
+class PluginCredential(Struct, frozen=True):
     """What a plugin gave: a token, or a client certificate with its key as PEM text."""
 
     token: str

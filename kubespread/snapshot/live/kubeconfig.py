@@ -12,10 +12,12 @@ import binascii
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.lines import FieldLines
@@ -39,8 +41,7 @@ _PATHS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """How to reach a cluster, as kubectl's flags of the same names say; None is what the kubeconfig says."""
 
     kubeconfig: str | None = None
@@ -61,8 +62,7 @@ class Access:
             raise UsageError(f"request_timeout must be at least 0, not {self.request_timeout}")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One cluster and one user, chosen: a kubeconfig with nothing else in it, its relative paths made absolute."""
 
     context: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
+
+from msgspec import Struct
 
 from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.decoding import DecodingError
@@ -27,8 +28,7 @@ _MAX_SHORT_PAGES = 1000
 """Of fewer objects than were asked for, one after another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The objects of one kind, and the resourceVersion they are of."""
 
     objects: list[ApiObject]

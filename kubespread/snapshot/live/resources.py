@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import KEPT, REFERABLE, Kind, group_of

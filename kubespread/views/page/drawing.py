@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.questions.map.report import MapNode, TopologyMap
 from kubespread.wording import EMPTY, short_key
@@ -12,8 +13,7 @@ WIDTH = 1200
 _PAD, _HEAD, _GAP = 8, 22, 8
 
 
-@dataclass(frozen=True, slots=True)
-class CellSize:
+class CellSize(Struct, frozen=True):
     """How large the cell of a node is, and how much it says."""
 
     width: int
@@ -36,8 +36,7 @@ def cell_size(nodes: int) -> CellSize:
     return next((size for most, size in _SIZES if nodes <= most), _SMALLEST)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The cell of a node."""
 
     node: str
@@ -45,8 +44,7 @@ class Placed:
     y: int
 
 
-@dataclass(slots=True)
-class Box:
+class Box(Struct):
     """A domain, from the upper left corner of the box that it is in."""
 
     title: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.views.aligned import NONE
@@ -14,8 +15,7 @@ from kubespread.views.view import View
 from kubespread.wording import EMPTY, short_key
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTable:
+class NodeTable(Struct, frozen=True):
     """Which columns there are; ``joined`` are the nodes that the map does not have."""
 
     report: TopologyMap

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.questions.map.report import (
     JOINED,
@@ -26,8 +27,7 @@ NOT_YET = "not there yet"
 SHADES = ((90, "load-4"), (75, "load-3"), (50, "load-2"), (25, "load-1"))
 
 
-@dataclass(frozen=True, slots=True)
-class NodeMark:
+class NodeMark(Struct, frozen=True):
     """How one node is drawn."""
 
     name: str

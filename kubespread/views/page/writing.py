@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any
+
+from msgspec.structs import asdict
 
 from kubespread.questions.map.report import TopologyMap
 from kubespread.views.documents import Answer, document

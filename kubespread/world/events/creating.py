@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import repeat
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
@@ -31,8 +31,7 @@ from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedWorkload:
+class AppliedWorkload(Struct, frozen=True):
     """A workload that is applied or rolled out."""
 
     pod: Pod

@@ -7,7 +7,7 @@ Source: pkg/controller/daemon/update.go, rollingUpdate, findUpdatedPodsOnNode, u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
 from kubespread.controllers.statefulset.controller import REVISION_LABEL
@@ -41,8 +41,7 @@ def roll_out(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) 
     return way.report()
 
 
-@dataclass(frozen=True, slots=True)
-class _Revising:
+class _Revising(Struct, frozen=True):
     """The DaemonSet's controller."""
 
     world: World

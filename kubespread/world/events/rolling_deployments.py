@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
@@ -23,8 +23,7 @@ from kubespread.world.store.rollouts import Rollout
 _PAUSED = "the Deployment is paused"
 
 
-@dataclass(frozen=True, slots=True)
-class NewTemplate:
+class NewTemplate(Struct, frozen=True):
     """What a Deployment is to make from now on."""
 
     deployment: Deployment
@@ -74,8 +73,7 @@ def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Revising:
+class _Revising(Struct, frozen=True):
     """The Deployment's controller."""
 
     world: World

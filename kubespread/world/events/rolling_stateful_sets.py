@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
@@ -37,8 +36,7 @@ def roll_out(world: World, name: WorkloadName, stateful_set: StatefulSet, pod: P
     return way.report()
 
 
-@dataclass(frozen=True, slots=True)
-class _Revising:
+class _Revising(Struct, frozen=True):
     """The StatefulSet's controller."""
 
     world: World

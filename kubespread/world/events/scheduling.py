@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.kube.api.core import Pod
@@ -16,8 +17,7 @@ from kubespread.world.store.owners import in_order
 _NOT_YET = "its controller has yet to make them"
 
 
-@dataclass(frozen=True, slots=True)
-class Unmade:
+class Unmade(Struct, frozen=True):
     """Pods that a controller should have but that do not exist."""
 
     owner: WorkloadName

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -70,8 +71,7 @@ class Revising(Protocol):
         """One pass; whether it did anything."""
 
 
-@dataclass(slots=True)
-class Way:
+class Way(Struct):
     """A rollout while it goes on."""
 
     world: World

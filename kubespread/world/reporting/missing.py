@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kubespread.kube.pod_status import is_active
 from kubespread.world.events.unmade import Unmade, unmade

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.controllers.deployment.strategy import replicas_of

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
@@ -20,8 +22,7 @@ from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
 
 
-@dataclass(slots=True)
-class Refused:
+class Refused(Struct):
     """Pods of one controller that the API server did not let it create."""
 
     message: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.claims import admitted_claims, ephemeral_claims, is_made_for_pod
@@ -26,8 +26,7 @@ from kubespread.scheduler.cluster.storage_index import (
 from kubespread.scheduler.plugins.volumes.matching import counts_capacity
 
 
-@dataclass(frozen=True, slots=True)
-class Replica:
+class Replica(Struct, frozen=True):
     """One of a workload's pods under its own name."""
 
     pod: Pod

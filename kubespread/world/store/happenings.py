@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -14,8 +15,7 @@ LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint"
 """Why a pod went."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """A pod that left, or is on its way out."""
 
     pod: Pod
@@ -35,8 +35,7 @@ class Gone:
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(Struct, frozen=True):
     """A pod whose eviction the API server refuses."""
 
     pod: Pod
@@ -47,8 +46,7 @@ class Blocked:
     """The budget's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evicted:
+class Evicted(Struct, frozen=True):
     """A node that failed and whose pods are deleted."""
 
     node: str
@@ -57,8 +55,7 @@ class Evicted:
     pods: int
 
 
-@dataclass(slots=True)
-class Happenings:
+class Happenings(Struct):
     gone: list[Gone] = field(default_factory=list)
     created: list[Pod] = field(default_factory=list)
     """Without nodes, in the order controllers made them."""

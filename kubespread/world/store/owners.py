@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import structs
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.controllers.statefulset.pods import ordinal_of
@@ -30,8 +30,7 @@ def in_order(name: WorkloadName) -> tuple[str, str, str]:
     return name.namespace, name.kind, name.name
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A pod that a workload's template would make, and objects that come with it, such as claims."""
 
     pod: Pod
@@ -43,8 +42,7 @@ Making = Callable[[WorkloadName, ClusterObjects], Made]
 ManifestError."""
 
 
-@dataclass(slots=True)
-class Owner:
+class Owner(Struct):
     """One controller."""
 
     name: WorkloadName
@@ -144,7 +142,7 @@ class Workloads:
     def resized(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
         """The object with another number of replicas; None where there is no such object."""
         obj = self._resizable(name)
-        return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
+        return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Those of ``objects``, of any kind, for which there is no object of the same kind, namespace and name."""

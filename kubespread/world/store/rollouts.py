@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.controllers.statefulset.controller import Revisions
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 
 
-@dataclass(slots=True)
-class Rollout:
+class Rollout(Struct):
     """A Deployment that was changed, with its ReplicaSets."""
 
     deployment: Deployment
@@ -24,8 +24,7 @@ class Rollout:
         return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
 
 
-@dataclass(slots=True)
-class StatefulSetRollout:
+class StatefulSetRollout(Struct):
     """A StatefulSet with the revisions and templates of its pods."""
 
     stateful_set: StatefulSet

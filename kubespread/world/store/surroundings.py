@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.kube.admission.plugins import AdmissionPlugins
@@ -17,8 +18,7 @@ from kubespread.world.store.owners import Making
 from kubespread.world.store.waiting import SchedulerOf
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(Struct, frozen=True):
     """The picks of one deal."""
 
     pick: Pick = first_by_name
@@ -43,8 +43,7 @@ def dealt(seed: int) -> Chance:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a world is given from outside."""
 
     scheduler_of: SchedulerOf

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Taint
 from kubespread.kube.selector import parse_selector

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -14,8 +15,7 @@ _KEDA_MOST = 100
 """KEDA's default of maxReplicaCount."""
 
 
-@dataclass(frozen=True, slots=True)
-class Autoscaler:
+class Autoscaler(Struct, frozen=True):
     text: str
     """``HorizontalPodAutoscaler web``."""
     least_field: str

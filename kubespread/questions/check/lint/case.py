@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import TopologySpreadConstraint
@@ -19,8 +20,7 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstra
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Declared:
+class Declared(Struct, frozen=True, eq=False):
     """One of the pod's own constraints."""
 
     position: int
@@ -41,8 +41,7 @@ class Declared:
         return f"{field}[{self.position}]={value}"
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True, dict=True):
     """A subject among the others; what several rules need is worked out once."""
 
     subject: Subject

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
-import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.errors import Fault
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -26,8 +26,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What all workloads are checked in."""
 
     objects: ClusterObjects
@@ -38,8 +37,7 @@ class Surroundings:
     """None where there is no cluster."""
 
 
-@dataclass(slots=True)
-class Checked:
+class Checked(Struct):
     """What came of it."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -187,4 +185,4 @@ def _with_following(finding: RuleFinding, case: Case, ask: Asking, reported: set
         return finding
     following = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
     outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
-    return replace(finding, remedy=msgspec.structs.replace(finding.remedy, outcome=outcome))
+    return replace(finding, remedy=replace(finding.remedy, outcome=outcome))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.questions.check.lint.trial import Mended
 from kubespread.questions.check.report import Remedy, Severity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleFinding:
+class RuleFinding(Struct, frozen=True, kw_only=True):
     field: str
     """The path from the object on, which need not be there: the nearest field above it is where people are sent."""
     message: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
@@ -21,8 +22,7 @@ _POOL = "karpenter.sh/nodepool"
 _LARGE: ResourceList = {"cpu": "1000", "memory": "16Ti", "ephemeral-storage": "64Ti", "pods": "110"}
 
 
-@dataclass(frozen=True, slots=True)
-class Possible:
+class Possible(Struct, frozen=True):
     """A domain that has no node now."""
 
     group: str

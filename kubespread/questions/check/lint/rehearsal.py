@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
@@ -67,8 +67,7 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     return report
 
 
-@dataclass(frozen=True, slots=True)
-class Stall:
+class Stall(Struct, frozen=True):
     """A rolling update whose first new pod is not created, or finds no node, while no old pod may go."""
 
     max_surge: int

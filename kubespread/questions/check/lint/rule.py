@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from kubespread.errors import Fault
 from kubespread.questions.check.lint.case import Case
@@ -20,8 +21,7 @@ from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     code: str
     name: str
     severity: Severity
@@ -46,8 +46,7 @@ class _Rule:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule(_Rule):
+class Rule(_Rule, frozen=True):
     """Runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
 
     check: Callable[[Case], Iterable[RuleFinding]]
@@ -57,8 +56,7 @@ class Rule(_Rule):
         return _documentation(self.check)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterRule(_Rule):
+class ClusterRule(_Rule, frozen=True):
     """Asked about every workload where there is a cluster to try it on."""
 
     needs_cluster: ClassVar[bool] = True
@@ -69,8 +67,7 @@ class ClusterRule(_Rule):
         return _documentation(self.check)
 
 
-@dataclass(frozen=True, slots=True)
-class LastRule(_Rule):
+class LastRule(_Rule, frozen=True):
     """Asked once the others are, with what they found and is not silenced; where there is a cluster."""
 
     needs_cluster: ClassVar[bool] = True
@@ -81,8 +78,7 @@ class LastRule(_Rule):
         return _documentation(self.check)
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRule(_Rule):
+class FaultRule(_Rule, frozen=True):
     """Asked about each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
 
     remedy: Callable[[Fault, Refused], Remedy | None]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.errors import Fault
 from kubespread.kube.api.core import Pod
@@ -26,8 +27,7 @@ def unrevised(_settings: Sequence[str]) -> Pod | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """A workload or bare pod that the API server accepts."""
 
     name: WorkloadName
@@ -66,8 +66,7 @@ class Subject:
         return self.pod.metadata.labels
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A file, or an object in it, that yields no workload."""
 
     file: str | None

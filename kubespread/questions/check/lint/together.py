@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
-import msgspec
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.finding import RuleFinding
@@ -42,7 +41,7 @@ def explains_pending(findings: Iterable[RuleFinding], trial: Trial | None) -> bo
 
 
 def _remedy_of(finding: RuleFinding) -> Remedy:
-    return msgspec.structs.replace(finding.remedy, outcome=None)
+    return replace(finding.remedy, outcome=None)
 
 
 def _is_needed(mended: Mended, among: Iterable[Mended], together: Placed, trial: Trial) -> bool:
@@ -63,5 +62,5 @@ def _all(mended: Iterable[Mended]) -> PodChange:
 
 
 def _with(finding: RuleFinding, outcome: str, is_needed: bool) -> RuleFinding:
-    remedy = msgspec.structs.replace(finding.remedy, outcome=f"{finding.remedy.outcome}; {outcome}")
+    remedy = replace(finding.remedy, outcome=f"{finding.remedy.outcome}; {outcome}")
     return replace(finding, remedy=remedy, severity=Severity.ERROR if is_needed else finding.severity)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance, charged
@@ -58,8 +57,7 @@ def _unchanged(pod: Pod) -> Pod:
     return pod
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The outcome of creating and placing all replicas of the workload one after another."""
 
     desired: int
@@ -100,8 +98,7 @@ class Placed:
         return f"{self.count} of {self.desired} {'replica fits' if self.desired == 1 else 'replicas fit'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(Struct, frozen=True):
     """A change of the pod that would fix something, and its effect."""
 
     change: PodChange
@@ -110,8 +107,7 @@ class Mended:
     """Whether the release takes it whole: an older one drops fields that it does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(Struct, frozen=True):
     """A pod as stored."""
 
     pod: Pod
@@ -241,7 +237,7 @@ class Trial:
 
         def claiming() -> Iterator[Replica]:
             assert claimants is not None
-            return (dataclasses.replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
+            return (msgspec.structs.replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
 
         return Entry(
             change(subject.pod),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
@@ -38,8 +37,7 @@ _OF_NODES = (uncordons, node_labels, untaints, new_nodes)
 _OF_THE_POD = [family for family in _TRIED if family.changes not in _OF_NODES]
 
 
-@dataclass
-class WaysOut:
+class WaysOut(Struct):
     """The search, for one workload after another."""
 
     worlds: EditedWorlds
@@ -129,7 +127,7 @@ class _Asker:
             return None
         book, subject = edited.world.book, self._trial.subject
         running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
-        return self._trial.on(edited.world.cluster, dataclasses.replace(subject, running=running))
+        return self._trial.on(edited.world.cluster, replace(subject, running=running))
 
     def _is_own(self, pod: Pod) -> bool:
         return workload_of(self._worlds.unchanged.world, pod) == self._trial.subject.name

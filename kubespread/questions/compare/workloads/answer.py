@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Self
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.cluster import from_cluster
@@ -83,8 +84,7 @@ def answer(question: Compare, scene: Scene) -> CompareWorkloadsReport:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What a side was found to lack or to be not modeled for, so far; in order."""
 
     gaps: tuple[str, ...]
@@ -92,8 +92,7 @@ class _Found:
     not_modelled: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(Struct, frozen=True):
     """One workload."""
 
     row: WorkloadDifference | None
@@ -129,8 +128,7 @@ def _known(compared: _Compared) -> str:
     return "" if row is None else f"{row.workload.called}: {', '.join(row.changes)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """What one side says of a workload's next pod."""
 
     refused: str | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
@@ -19,8 +20,7 @@ _INSERTION_SORTED = 12
 """Up to this many elements, Go's sort is an insertion sort."""
 
 
-@dataclass(frozen=True, slots=True)
-class Balanced:
+class Balanced(Struct, frozen=True):
     """The result for one constraint."""
 
     before: Mapping[str, int]

@@ -8,9 +8,9 @@ Source: descheduler v0.36:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.node_selector import required_node_selector
@@ -22,8 +22,7 @@ from kubespread.scheduler.node_matching import everywhere, matches_required_node
 _encode = msgspec.msgpack.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadTuple:
+class SpreadTuple(Struct, frozen=True):
     """One constraint as the descheduler knows it: minDomains and whenUnsatisfiable are not part of it."""
 
     namespace: str

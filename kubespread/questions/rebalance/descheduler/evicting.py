@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.questions.rebalance.descheduler.plugin import Chosen
@@ -22,8 +22,7 @@ NODE_LIMIT, NAMESPACE_LIMIT, TOTAL_LIMIT = "node limit", "namespace limit", "tot
 NO_UID, NO_FIT, NAMESPACE, REFUSED = "no UID", "fits no other node", "namespaceLabelSelector", "refused by a budget"
 
 
-@dataclass(slots=True)
-class Cycle:
+class Cycle(Struct):
     """The evictions of one cycle so far, by all profiles."""
 
     limits: Limits

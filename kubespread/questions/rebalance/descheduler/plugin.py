@@ -7,10 +7,10 @@ Source: descheduler v0.36:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_terminating
@@ -27,8 +27,7 @@ _Placed = tuple[Pod, int]
 """A pod and its node's position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """What one profile would evict, before limits and budgets."""
 
     pods: Sequence[Pod] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
@@ -15,8 +15,7 @@ WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsW
 EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
 
 
-@dataclass(frozen=True, slots=True)
-class EvictorArgs:
+class EvictorArgs(Struct, frozen=True):
     """The arguments of DefaultEvictor."""
 
     protections: frozenset[str] = frozenset(DEFAULT_PROTECTIONS)
@@ -40,8 +39,7 @@ class EvictorArgs:
     """noEvictionPolicy Mandatory: pods whose annotation asks for it stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginArgs:
+class PluginArgs(Struct, frozen=True):
     """The arguments of RemovePodsViolatingTopologySpreadConstraint."""
 
     constraints: frozenset[str] = frozenset({DO_NOT_SCHEDULE})
@@ -57,8 +55,7 @@ class PluginArgs:
         return (not self.include or namespace in self.include) and namespace not in self.exclude
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """One profile that enables the plugin."""
 
     name: str = ""
@@ -66,8 +63,7 @@ class Profile:
     evictor: EvictorArgs = EvictorArgs()
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How many pods one cycle evicts at most; None: any number."""
 
     per_node: int | None = None
@@ -75,8 +71,7 @@ class Limits:
     total: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The part of the policy that concerns the plugin."""
 
     profiles: tuple[Profile, ...] = (Profile(),)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+
+from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
@@ -14,8 +15,7 @@ from kubespread.questions.rebalance.descheduler.node_fit import NodeFit
 from kubespread.scheduler.cluster.nodes import Nodes
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True, dict=True):
     """The nodes and pods of a cluster, beside its other objects."""
 
     nodes: Nodes

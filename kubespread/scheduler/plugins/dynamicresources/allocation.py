@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubespread.kube.api.devices import DeviceAttribute, DeviceConstraint, DeviceTaint, DeviceToleration
 from kubespread.scheduler.plugins.dynamicresources.devices import (
@@ -166,8 +167,7 @@ class _Place(NamedTuple):
 Choices = Generator[_Place, None, None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sized:
+class _Sized(Struct, frozen=True):
     """A request, how many devices it takes, and for one that takes all of them, which."""
 
     request: RequestToAllocate

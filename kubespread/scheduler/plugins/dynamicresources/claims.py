@@ -9,8 +9,9 @@ Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresource
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import Container, Pod, PodResourceClaim
 from kubespread.kube.api.devices import (
@@ -93,8 +94,7 @@ class RefusedError(Exception):
         self.status = Status(Code.UNRESOLVABLE, (reason,))
 
 
-@dataclass(frozen=True, slots=True)
-class PodClaim:
+class PodClaim(Struct, frozen=True):
     """One claim of a pod."""
 
     key: ClaimKey
@@ -136,8 +136,7 @@ class Binding(Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class PodClaims:
+class PodClaims(Struct, frozen=True):
     """All claims of a pod at one time."""
 
     claims: Sequence[PodClaim] = ()

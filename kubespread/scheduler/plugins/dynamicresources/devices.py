@@ -7,11 +7,11 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incub
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
@@ -60,8 +60,7 @@ class _ByDomain(dict[str, dict[str, Value]]):
         return {}
 
 
-@dataclass(eq=False)
-class OfferedDevice:
+class OfferedDevice(Struct, eq=False, dict=True):
     """One device of one slice, with what selectors said of it so far."""
 
     id: DeviceID
@@ -159,8 +158,7 @@ def _attribute_value(name: str, attribute: DeviceAttribute) -> Value:
     return version
 
 
-@dataclass(eq=False, frozen=True)
-class Pool:
+class Pool(Struct, frozen=True, eq=False, dict=True):
     """What a node reaches of one pool."""
 
     id: PoolID

@@ -8,9 +8,10 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incub
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from uuid import NAMESPACE_OID, uuid5
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.devices import (
@@ -44,8 +45,7 @@ _INVALID_POOLS = Status(Code.UNRESOLVABLE, ("invalid resource pools were encount
 _FAILED = 'running "DynamicResources" filter plugin: '
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The result for a pod's claims on one node."""
 
     status: Status | None = None
@@ -58,8 +58,7 @@ class Outcome:
 _FITS = Outcome()
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(Struct, frozen=True, dict=True):
     """A pod's claims, ready to be tried on every node."""
 
     pod: Pod

@@ -9,8 +9,10 @@ Source: pkg/controller/resourceclaim/controller.go, syncClaim
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import AllocationResult, ResourceClaim, ResourceClaimSpec
@@ -19,8 +21,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Devi
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimStatus:
+class ClaimStatus(Struct, frozen=True):
     """The current state of a claim."""
 
     allocation: AllocationResult | None
@@ -53,8 +54,7 @@ Consumed = tuple[tuple[str, int], ...]
 """What one allocation of a shared device consumes of its capacities, in units of 10^-9; empty where it says nothing."""
 
 
-@dataclass
-class Ledger:
+class Ledger(Struct):
     """Devices and claims at one time. Copies are moved apart."""
 
     shares_count: bool = True

@@ -7,7 +7,8 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incub
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.devices import (
     DeviceClass,
@@ -36,8 +37,7 @@ class NodeAllocationError(AllocationError):
     """The same on this node alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestToAllocate:
+class RequestToAllocate(Struct, frozen=True):
     """A request, or one of its alternatives."""
 
     claim: str
@@ -82,8 +82,7 @@ class RequestToAllocate:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimToAllocate:
+class ClaimToAllocate(Struct, frozen=True):
     """One claim without an allocation."""
 
     name: str

@@ -5,13 +5,12 @@ Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubespread.kube.versions import KubeVersion
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Which of them are on."""
 
     provides_resources: bool = True

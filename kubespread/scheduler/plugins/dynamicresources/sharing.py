@@ -10,8 +10,9 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incub
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+from msgspec import Struct, field
 
 from kubespread.kube.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange
 from kubespread.kube.quantity import INT64_MAX, NANO, Quantity, QuantityText, parse
@@ -20,8 +21,7 @@ from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
-@dataclass
-class Counters:
+class Counters(Struct):
     """The counters of pools while devices are searched for: what is left of them, and what the search has reserved."""
 
     ledger: Ledger
@@ -187,8 +187,7 @@ def _scaled(quantity: Quantity, rules: Rules) -> int:
     return quantity.nano if rules.fractions_count else quantity.value * NANO
 
 
-@dataclass
-class Capacities:
+class Capacities(Struct):
     """The capacities of devices while devices are searched for."""
 
     ledger: Ledger

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail

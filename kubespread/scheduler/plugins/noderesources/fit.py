@@ -12,6 +12,7 @@ from itertools import chain
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, extended_resources
@@ -103,8 +104,7 @@ def _crowding(held: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
     return zip(full.tolist(), map(PodCountDetail, running, allowed), strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Room:
+class _Room(Struct, frozen=True):
     """What is left of one resource on some nodes, and where that is too little."""
 
     resource: str

@@ -14,11 +14,10 @@ Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateN
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from msgspec import field
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
@@ -47,14 +46,12 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_SHAPE_SCORE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedResource:
+class WeightedResource(Struct, frozen=True):
     name: str
     weight: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ShapePoint:
+class ShapePoint(Struct, frozen=True):
     """One point of RequestedToCapacityRatio: a utilization in percent and its score, 0..10."""
 
     utilization: int
@@ -64,8 +61,7 @@ class ShapePoint:
 CPU_AND_MEMORY = (WeightedResource("cpu"), WeightedResource("memory"))
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Struct, frozen=True):
     """How NodeResourcesFit scores."""
 
     strategy: Strategy = "LeastAllocated"
@@ -73,8 +69,7 @@ class Scoring:
     shape: tuple[ShapePoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """One configured resource over all nodes: what they have, what is used, and what would be with the pod."""
 
     weight: int

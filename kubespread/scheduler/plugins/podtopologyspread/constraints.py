@@ -10,10 +10,11 @@ Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateP
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, Service, TopologySpreadConstraint
@@ -47,8 +48,7 @@ Source = Literal["pod", "profile", "system"]
 SYSTEM, LIST = "System", "List"
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultConstraints:
+class DefaultConstraints(Struct, frozen=True):
     """The constraints of pods that declare none; their selector is derived."""
 
     source: Source
@@ -73,9 +73,7 @@ class PodTopologySpreadArgs(Args):
         if self.defaulting_type != LIST:
             return SYSTEM_DEFAULTS if version.has("DefaultPodTopologySpread") else DefaultConstraints("profile", ())
         # matchLabelKeys of a default constraint have no effect: the derived selector replaces the whole selector.
-        constraints = (
-            msgspec.structs.replace(constraint, match_label_keys=[]) for constraint in self.default_constraints
-        )
+        constraints = (replace(constraint, match_label_keys=[]) for constraint in self.default_constraints)
         return DefaultConstraints("profile", tuple(constraints))
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -111,8 +109,7 @@ def _constraint_faults(constraint: TopologySpreadConstraint, path: str) -> Itera
         yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Struct, frozen=True):
     """One constraint in force, its defaults filled in and its selector parsed."""
 
     topology_key: str
@@ -133,8 +130,7 @@ class Constraint:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
-@dataclass(frozen=True, slots=True)
-class PodConstraints:
+class PodConstraints(Struct, frozen=True):
     """All constraints of one pod, in the order they were declared."""
 
     constraints: tuple[Constraint, ...] = ()

@@ -8,9 +8,9 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
@@ -34,8 +34,7 @@ NO_DOMAINS = 2**31 - 1
 _SKEWED, _MISSING = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadRules:
+class SpreadRules(Struct, frozen=True):
     """How a release counts and judges."""
 
     empty_selector_counts: bool = False

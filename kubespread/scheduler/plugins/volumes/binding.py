@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.annotations import SELECTED_NODE
 from kubespread.kube.api.core import Pod
@@ -150,8 +151,7 @@ class _NoClaims(Fixed):
         return np.zeros(self.nodes, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
+class _Problem(Struct, frozen=True):
     """One claim's reason, and the nodes that have it."""
 
     reason: str

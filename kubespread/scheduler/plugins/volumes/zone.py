@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
@@ -54,8 +55,7 @@ class VolumeZone(Plugin):
         return VolumeZoneState(cluster, required) if required else SKIP
 
 
-@dataclass(frozen=True, slots=True)
-class _Topology:
+class _Topology(Struct, frozen=True):
     """A zone or region label of one claim's volume, with the values it admits."""
 
     claim: str

@@ -25,9 +25,9 @@ have it by default, node affinity that excludes the domain. A cordon counts as s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import uncordoned
@@ -57,8 +57,7 @@ _ATTRIBUTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Closed:
+class _Closed(Struct, frozen=True):
     """One constraint and the domains it counts that the pod cannot go to."""
 
     declared: Declared

@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed, selector_of
@@ -109,8 +109,7 @@ def _unchanged(pod: Pod) -> Pod:
     return pod
 
 
-@dataclass(frozen=True, slots=True)
-class _Stalled:
+class _Stalled(Struct, frozen=True):
     """A drain that hangs."""
 
     node: str
@@ -119,8 +118,7 @@ class _Stalled:
     drained: Drained
 
 
-@dataclass(frozen=True, slots=True)
-class _Drains:
+class _Drains(Struct, frozen=True):
     """Drains of the nodes with replicas under a budget that allows this many evictions at once."""
 
     trial: Trial
@@ -303,8 +301,7 @@ def others_protected(selector: Selector, case: Case, trial: Trial) -> int:
     return max(0, len(trial.cluster.arrivals(protected).node) - running) + sum(other.replicas for other in others)
 
 
-@dataclass(frozen=True, slots=True)
-class Drained:
+class Drained(Struct, frozen=True):
     """Where the drain of a node stands when nothing moves any more."""
 
     remaining: int

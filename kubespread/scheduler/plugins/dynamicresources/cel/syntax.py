@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubespread.scheduler.plugins.dynamicresources.cel.values import UnsupportedExpressionError, Value
 
@@ -18,32 +19,27 @@ MAX_DEPTH = 64
 """cel-go's own limit of nesting is larger; an expression of such depth selects no device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """``operand.name``."""
 
     operand: Expression
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     operand: Expression
     key: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A function, a method where there is a ``target``, or an operator by its sign."""
 
     function: str
@@ -51,13 +47,11 @@ class Call:
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Struct, frozen=True):
     entries: tuple[tuple[Expression, Expression], ...]
 
 
