@@ -21,7 +21,6 @@ from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.sides import CompareSchedulerOptions, sides_field
 from kubespread.cli.pod import EVERYWHERE, check_asked, manifest_field, pods_field
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit
@@ -104,7 +103,6 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
-    has_sides = any(isinstance(option, Sides) for _, _, option in options_of(question))
     writers = _writers(question)
 
     def command(
@@ -152,13 +150,21 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     command.__name__ = question.name
     command.__annotations__ = {
         "options": options_type,
-        "scheduling": CompareSchedulerOptions if has_sides else SchedulerOptions,
+        "scheduling": _scheduler_options(question),
         "answer": Annotated[AnswerOptions, formats_in(writers)],
         "source": source_options,
         "speaking": SpeakingOptions,
         "return": int,
     }
     return grouped(watchable(command) if question.is_watched else command)
+
+
+def _scheduler_options(question: type[Question[Any]]) -> type[SchedulerOptions]:
+    if not any(isinstance(option, Sides) for _, _, option in options_of(question)):
+        return SchedulerOptions
+    from kubespread.cli.options.sides import CompareSchedulerOptions
+
+    return CompareSchedulerOptions
 
 
 def _answered(
@@ -234,6 +240,8 @@ def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
         case Namespace():
             return _namespace(name, option)
         case Sides():
+            from kubespread.cli.options.sides import sides_field
+
             return sides_field(option)
         case Workload():
             return manifest_field(option) if option.names else pods_field(option, is_optional=is_optional)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import OptionalClusterOptions
 from kubespread.cli.stderr import complain, stderr_is_terminal
 from kubespread.cli.waiting import waiting
@@ -40,13 +41,15 @@ def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet
 def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
     import kubespread
 
-    access = options.access()
     if options.sources:
+        # Refused though no request is made.
+        parse_duration(options.request_timeout)
         with waiting(f"reading {', '.join(map(str, options.sources))}", quiet=quiet):
             snapshot = kubespread.load(*options.sources)
         for fault in snapshot.faults:
             complain(fault)
         return snapshot
+    access = options.access()
     if quiet or not stderr_is_terminal():
         return kubespread.connect(access)
     from kubespread.views.progress import DownloadProgress

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
@@ -18,10 +19,11 @@ from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
-from kubespread.scheduler.profile.configuration import ConfigurationError
-from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
+
+if TYPE_CHECKING:
+    from kubespread.scheduler.profile.configuration import ConfigurationError
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -136,6 +138,10 @@ class Scheduler:
 @lru_cache(maxsize=16)
 def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
     """The profiles of a configuration, cached while its text stays the same."""
+    # Few are asked with one; kube-scheduler's own profile takes no reading.
+    from kubespread.scheduler.profile.configuration import ConfigurationError
+    from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
+
     try:
         documents = read_documents(text)
         if len(documents) != 1:

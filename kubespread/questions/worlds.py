@@ -9,9 +9,6 @@ from typing import TypeVar
 
 import msgspec
 
-from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
-from kubespread.candidate.cluster import from_cluster
-from kubespread.candidate.input.references import Reference
 from kubespread.errors import UsageError
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -23,7 +20,6 @@ from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.timestamps import instant
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.plugins.dynamicresources.following import written_back
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.deployments import name_of
 from kubespread.world.events.world import World
@@ -55,6 +51,11 @@ def world_of(
         return frameworks[name]
 
     def making(name: WorkloadName, objects: ClusterObjects) -> Made:
+        # What reads a workload and admits its pods is imported where there is a pod to make.
+        from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
+        from kubespread.candidate.cluster import from_cluster
+        from kubespread.candidate.input.references import Reference
+
         surroundings = CandidateSurroundings(
             objects,
             version,
@@ -85,6 +86,8 @@ def world_of(
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
     """The world as a snapshot with the origin of ``snapshot``."""
+    from kubespread.scheduler.plugins.dynamicresources.following import written_back
+
     objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
     return replace(snapshot, nodes=tuple(world.living.nodes.objects), pods=pods, objects=objects, edits=())
 

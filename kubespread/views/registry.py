@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kubespread.questions.map.report import TopologyMap
 from kubespread.views import plain_data
 from kubespread.views.documents import Answer
 from kubespread.views.view import View
+
+if TYPE_CHECKING:
+    from kubespread.questions.map.report import TopologyMap
 
 
 def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:

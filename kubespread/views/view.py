@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.questions.map.report import TopologyMap
 from kubespread.reports.parts import ClusterReference, scheduler_phrase
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.sheet import R, Readers, Row, Sheet, Table, Tone
+
+if TYPE_CHECKING:
+    from kubespread.questions.map.report import TopologyMap
 
 
 class Bar(Struct, frozen=True):

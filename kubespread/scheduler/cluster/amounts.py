@@ -16,8 +16,9 @@ import numpy as np
 from kubespread.errors import SnapshotError
 from kubespread.kube import pod_requests as requests
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.devices import DEVICE_CLASS_PREFIX
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.kube.resource_names import is_hugepages, is_scalar
+from kubespread.kube.resource_names import is_extended, is_hugepages, is_scalar
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped
 
@@ -68,6 +69,16 @@ def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
         has_pod_level = level is not None and any(map(requests.is_pod_level_resource, level.requests))
         offered = {name: parse(text) for name, text in STAND_INS.items() if not (has_pod_level and name in amounts)}
         return scheduler_amounts(amounts), scheduler_amounts(requests.pod_requests(pod, offered, use_status=True))
+
+
+def requested_by_name(pod: Pod) -> Mapping[str, int]:
+    """The extended resources that a pod requests, those named after a class among them."""
+    requested = scheduler_amounts(requests.pod_requests(pod))
+    return {
+        name: amount
+        for name, amount in requested.items()
+        if amount and (is_extended(name) or name.startswith(DEVICE_CLASS_PREFIX))
+    }
 
 
 def columns(size: int, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Counts]:

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from kubespread.kube.api.core import Container, Pod, PodResourceClaim
 from kubespread.kube.api.devices import (
-    DEVICE_CLASS_PREFIX,
     AllocationResult,
     DeviceClaim,
     DeviceClass,
@@ -25,9 +24,8 @@ from kubespread.kube.api.devices import (
     ResourceClaimSpec,
     ResourceClaimTemplate,
 )
-from kubespread.kube.pod_requests import amounts, is_sidecar, pod_requests
-from kubespread.kube.resource_names import is_extended
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.kube.pod_requests import amounts, is_sidecar
+from kubespread.scheduler.cluster.amounts import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
@@ -35,16 +33,6 @@ from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 IN_MEMORY_NAME = "<extended-resources>"
 """What the claim is called until it is written."""
-
-
-def requested_by_name(pod: Pod) -> Mapping[str, int]:
-    """The extended resources that a pod requests, those named after a class among them."""
-    requested = scheduler_amounts(pod_requests(pod))
-    return {
-        name: amount
-        for name, amount in requested.items()
-        if amount and (is_extended(name) or name.startswith(DEVICE_CLASS_PREFIX))
-    }
 
 
 def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, DeviceClass]) -> ResourceClaimSpec:

@@ -38,7 +38,6 @@ from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin import MAX_NODE_SCORE
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.dynamicresources.totals import device_totals
 from kubespread.scheduler.specification import Args
 
 Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
@@ -107,11 +106,14 @@ def shares(
         if amount == 0 and is_scalar(resource.name):
             continue
         allocatable, occupied = held.allocatable(resource.name), used(resource.name)
-        totals = None if devices is None else device_totals(held, resource.name, devices)
-        if totals is not None:
-            has_devices = (allocatable == 0) & (totals[0] > 0)
-            allocatable = np.where(has_devices, totals[0], allocatable)
-            occupied = np.where(has_devices, totals[1], occupied)
+        if devices is not None and is_scalar(resource.name):
+            # What knows devices is only imported where something could be one.
+            from kubespread.scheduler.plugins.dynamicresources.totals import device_totals
+
+            if (totals := device_totals(held, resource.name, devices)) is not None:
+                has_devices = (allocatable == 0) & (totals[0] > 0)
+                allocatable = np.where(has_devices, totals[0], allocatable)
+                occupied = np.where(has_devices, totals[1], occupied)
         rows.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrapped(amount))))
     return rows
 
