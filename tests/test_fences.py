@@ -79,6 +79,7 @@ ROOMS: dict[str, set[str]] = {
         "kube.api.kinds",
         "kube.api.unknown_fields",
         "kube.feature_gates",
+        "kube.owners.Named",
         "kube.proposals",
         "kube.versions",
         "node_groups",

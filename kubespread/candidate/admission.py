@@ -12,7 +12,7 @@ from kubespread.candidate.manifests.file import Place, field_at
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.pod_creation import NewPod, PodCreator
 from kubespread.controllers.registry import new_pod, replicas
-from kubespread.controllers.statefulset.pods import creates_one_by_one
+from kubespread.controllers.statefulset import creates_one_by_one
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.creation import admit
 from kubespread.kube.admission.defaulting import default_pod

@@ -15,7 +15,7 @@ from kubespread.candidate.input.references import Reference
 from kubespread.candidate.manifests.file import OBJECT_NAME, Place
 from kubespread.candidate.settings import Settled, settled
 from kubespread.controllers.deployment.revisions import current_replica_set
-from kubespread.controllers.statefulset.pods import from_free_ordinal
+from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import drop_fields

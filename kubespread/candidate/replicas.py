@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.update import runs_another_template
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.statefulset.pods import first_ordinal, for_ordinal, ordinal_of
+from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler

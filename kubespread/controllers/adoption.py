@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kubespread.controllers.deployment.revisions import replica_sets_of
-from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController

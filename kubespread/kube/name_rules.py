@@ -1,9 +1,10 @@
-"""What Kubernetes accepts as label keys, label values and DNS names, and its messages when it does not.
+"""What Kubernetes accepts as label keys, label values and names of DNS and images, and its messages when it does not.
 
 Lengths are bytes; the expressions match whole strings.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsQualifiedName, IsValidLabelValue,
     IsDNS1123Label, IsDNS1123Subdomain
+Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName
 """
 
 from __future__ import annotations
@@ -100,3 +101,8 @@ def dns_label_faults(name: str) -> tuple[str, ...]:
     if not _IS_LABEL.fullmatch(name):
         faults.append("must not contain dots" if _IS_SUBDOMAIN.fullmatch(name) else _LABEL_FORMAT)
     return tuple(faults)
+
+
+def normalized_image(image: str) -> str:
+    """An image's name with its default tag: a colon before the last slash belongs to a registry's port."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

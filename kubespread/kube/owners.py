@@ -5,16 +5,23 @@ Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/controller_ref.go, GetC
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Self
 
+from msgspec import Struct
+
+from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.annotations import CONFIG_SOURCE, MIRROR_POD
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, REFERABLE, kind_called
 from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
+
+_NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 
 
 class NamespacedName(str):
@@ -53,6 +60,41 @@ class WorkloadName(NamespacedName):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.namespace, self.name)
+
+
+class Named(Struct, frozen=True):
+    """A workload by its name."""
+
+    kind: str
+    """``Deployment``, as Kubernetes writes it."""
+    name: str
+    namespace: str | None = None
+    """None: that of whoever names it."""
+
+    def __str__(self) -> str:
+        namespace = f"{self.namespace}/" if self.namespace else ""
+        row = POD_CREATORS.get(self.kind)
+        return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
+
+    def within(self, namespace: str) -> WorkloadName:
+        """The same where names without a namespace are in ``namespace``."""
+        return WorkloadName(self.kind, self.namespace or namespace, self.name)
+
+
+def named(workload: str | Named) -> Named:
+    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError."""
+    if isinstance(workload, Named):
+        return workload
+    match = _NAMED.fullmatch(workload)
+    if match is None:
+        raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
+    kind = kind_called(match["kind"])
+    if kind is None:
+        aliases = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
+        meant = did_you_mean(near_miss(match["kind"], aliases))
+        listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
+        raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
+    return Named(kind.kind, match["name"], match["namespace"])
 
 
 SelectingController = ReplicationController | ReplicaSet | StatefulSet

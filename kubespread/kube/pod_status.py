@@ -1,7 +1,9 @@
-"""What controllers ask of a pod's state.
+"""What controllers and the scheduler ask of a pod: its state, its priority, and whether it is another.
 
 Source: pkg/controller/controller_utils.go, IsPodActive, podReadyTime
 Source: pkg/api/v1/pod/util.go, IsPodReady, IsPodAvailable
+Source: pkg/scheduler/util/utils.go, MoreImportantPod
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, PodPriority
 """
 
 from __future__ import annotations
@@ -55,3 +57,15 @@ def moment(pod: Pod, what: str, text: str) -> datetime | None:
         return timestamps.parse(text)
     except timestamps.TimestampError as error:
         raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {what}: {error}') from error
+
+
+def priority_of(pod: Pod) -> int:
+    """What the scheduler compares; a pod that was given none has 0."""
+    return pod.spec.priority or 0
+
+
+def is_same_pod(one: Pod, other: Pod) -> bool:
+    """By uid as in the scheduler; pods that were never stored have none, and then names tell."""
+    if one.metadata.uid or other.metadata.uid:
+        return one.metadata.uid == other.metadata.uid
+    return (one.metadata.namespace, one.metadata.name) == (other.metadata.namespace, other.metadata.name)

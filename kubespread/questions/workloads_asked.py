@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from kubespread.candidate.input.namespaces import no_workloads
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import Named, WorkloadName, named
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
-from kubespread.scenario.types import Named, named
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
@@ -65,6 +63,8 @@ class WorkloadsAsked(Struct, frozen=True):
 
     def none_found(self, snapshot: Snapshot) -> UsageError:
         """The error where no workload is among them."""
+        from kubespread.candidate.input.namespaces import no_workloads
+
         return no_workloads(snapshot, self.namespace, self.text)
 
     def check_any(self, world: World, snapshot: Snapshot) -> None:

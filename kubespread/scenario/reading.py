@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.name_rules import dns_label_faults
+from kubespread.kube.owners import Named
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import describe
 from kubespread.manifest.parts import MalformedError
@@ -18,7 +19,7 @@ from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, mi
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.scenario.faults import Faults
 from kubespread.scenario.steps import Reader
-from kubespread.scenario.types import API_VERSION, AT_ONCE, KIND, METADATA, READINESS, SCENARIO, SPEC, Named, Scenario
+from kubespread.scenario.types import API_VERSION, AT_ONCE, KIND, METADATA, READINESS, SCENARIO, SPEC, Scenario
 
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
 """A scenario as a value or as plain data, its path (``-``: standard input), or its text."""

@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.owners import Named, named
 from kubespread.manifest.objects import describe
 from kubespread.scenario.faults import Faults
 from kubespread.scenario.text import parse_step, step_of
-from kubespread.scenario.types import BESIDE_STEP, IN_LIST, READINESS, Named, Step, named
+from kubespread.scenario.types import BESIDE_STEP, IN_LIST, READINESS, Step
 from kubespread.scenario.verbs import STEPS, VERBS
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ import shlex
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.scenario.types import READINESS, Named, Step, named
+from kubespread.kube.owners import Named, named
+from kubespread.scenario.types import READINESS, Step
 from kubespread.scenario.verbs import VERBS, Rollback, Rollout, words_in
 from kubespread.snapshot.edits.pods import Scale, check_scalable
 

@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from msgspec import Struct
 
-from kubespread.errors import UsageError
-from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, kind_called
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import Named
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
 API_VERSION = "kubespread.dev/v1alpha1"
 KIND = "Scenario"
-_NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
-
-
-class Named(Struct, frozen=True):
-    """A workload by its name."""
-
-    kind: str
-    """``Deployment``, as Kubernetes writes it."""
-    name: str
-    namespace: str | None = None
-    """None: that of the scenario."""
-
-    def __str__(self) -> str:
-        namespace = f"{self.namespace}/" if self.namespace else ""
-        row = POD_CREATORS.get(self.kind)
-        return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
-
-    def within(self, namespace: str) -> WorkloadName:
-        """The same where names without a namespace are in ``namespace``."""
-        return WorkloadName(self.kind, self.namespace or namespace, self.name)
-
-
-def named(workload: str | Named) -> Named:
-    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError."""
-    if isinstance(workload, Named):
-        return workload
-    match = _NAMED.fullmatch(workload)
-    if match is None:
-        raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
-    kind = kind_called(match["kind"])
-    if kind is None:
-        aliases = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
-        meant = did_you_mean(near_miss(match["kind"], aliases))
-        listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
-        raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
-    return Named(kind.kind, match["name"], match["namespace"])
 
 
 class Step(Struct, frozen=True):

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.scenario.types import Named, named
+from kubespread.kube.owners import Named, named
 from kubespread.snapshot.edits.nodes import FORCE
 from kubespread.snapshot.edits.pods import WORKLOAD
 from kubespread.snapshot.edits.registry import EDITS

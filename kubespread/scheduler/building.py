@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from kubespread.kube.releases.changes import changes_after, older_reasons
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
 from kubespread.scheduler.plugin import Plugin
+from kubespread.scheduler.plugins.registry import default_plugins, known_plugins
 from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
-from kubespread.scheduler.profile.default_plugins import default_plugins, known_plugins
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import SearchRules
 from kubespread.scheduler.specification import FILTER, PRE_SCORE, Setting

@@ -36,7 +36,7 @@ from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.storage import CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.kube.images import normalized_image
+from kubespread.kube.name_rules import normalized_image
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")

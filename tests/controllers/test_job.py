@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from kubespread.controllers.job.controller import JobPass, not_modeled, reconcile
+from kubespread.controllers.job import JobPass, not_modeled, reconcile
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset.controller import (
+from kubespread.controllers.statefulset import (
     Action,
     Create,
     Delete,
     Revisions,
     StatefulSetPass,
     UpdateRules,
+    ordinal_of,
     reconcile,
 )
-from kubespread.controllers.statefulset.pods import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
 from kubespread.kube.int_or_string import IntOrStringError

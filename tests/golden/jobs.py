@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from kubespread.controllers.job.controller import reconcile
+from kubespread.controllers.job import reconcile
 from kubespread.kube import timestamps
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job

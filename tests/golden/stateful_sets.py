@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset.controller import REVISION_LABEL, Create, Revisions, StatefulSetPass, reconcile
+from kubespread.controllers.statefulset import REVISION_LABEL, Create, Revisions, StatefulSetPass, reconcile
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import StatefulSet

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.job.controller import surplus
+from kubespread.controllers.job import surplus
 from kubespread.kube.api.core import Pod
 from tests.builders import replica
 

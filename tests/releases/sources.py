@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.profile.default_plugins import default_plugins
+from kubespread.scheduler.plugins.registry import default_plugins
 
 PACKAGE = Path(__file__).parents[2] / "kubespread"
 _LINE = re.compile(r"^Source: .*(?:\n    .*)*", re.MULTILINE)

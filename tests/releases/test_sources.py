@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.profile.default_plugins import default_plugins
+from kubespread.scheduler.plugins.registry import default_plugins
 from tests.releases import sources
 from tests.releases.sources import modules, sources_of
 
@@ -20,8 +20,7 @@ WITHOUT_RULES = {
         "kube/proposals.py", "kube/versions.py",
     ),
     "lists of what is elsewhere": (
-        "controllers/registry.py", "scheduler/building.py", "scheduler/plugins/registry.py",
-        "scheduler/plugins/unmodelled.py",
+        "controllers/registry.py", "scheduler/building.py",
     ),
     "how a cluster is kept, not what happens in it": (
         "kube/pod_sharing.py", "questions/autoscaling/growing.py", "questions/autoscaling/pending.py",
@@ -34,7 +33,7 @@ WITHOUT_RULES = {
         "questions/check/lint/rules/unreadable.py", "questions/autoscaling/autoscale.py", "questions/autoscaling/least.py", "questions/rebalance/descheduler/policy.py",
         "questions/autoscaling/scaling_up.py", "questions/gangs/gang.py", "questions/gangs/queueing.py",
         "questions/gangs/searching.py", "questions/gangs/units.py", "scheduler/causes.py",
-        "scheduler/plugins/volumes/gaps.py",
+        "scheduler/plugins/dynamicresources/gaps.py", "scheduler/plugins/volumes/gaps.py",
     ),
 }  # fmt: skip
 

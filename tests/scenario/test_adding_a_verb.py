@@ -39,7 +39,7 @@ from docs.generators.scenario_schema import schema
 from kubespread.cli.completing.tree import read_commands
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.scenario.text import parse_step, parse_then
-from kubespread.scenario.types import Named
+from kubespread.kube.owners import Named
 
 cluster = kubespread.load({str(CLUSTER)!r})
 steps = [{{"reserve": {{"nodes": "zone=a"}}}}, {{"reserve": "node-b1"}}, "reserve node-c1"]

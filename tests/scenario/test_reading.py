@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 
 from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
+from kubespread.kube.owners import Named
 from kubespread.scenario.reading import read_scenario
-from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.target import Target, parse_target

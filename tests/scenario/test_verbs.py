@@ -12,10 +12,11 @@ import kubespread
 from kubespread.assistants.arguments import arguments_of, asked_by, question_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.errors import UsageError
+from kubespread.kube.owners import Named
 from kubespread.questions.play.question import Play
 from kubespread.scenario.reading import read_scenario
 from kubespread.scenario.text import parse_step, parse_then
-from kubespread.scenario.types import Named, Step
+from kubespread.scenario.types import Step
 from kubespread.scenario.verbs import STEPS, VERBS
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Verb

@@ -15,8 +15,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
-from kubespread.scheduler.plugins.registry import REGISTRY
-from kubespread.scheduler.profile import default_plugins
+from kubespread.scheduler.plugins import registry
 from kubespread.scheduler.specification import FILTER, SCORE, Setting, Specification
 from tests.builders import node, pod
 from tests.scheduler.asking import ask, reasons, scores
@@ -75,7 +74,7 @@ NODES = [node("a"), node("bb"), node("cccc")]
 
 @pytest.fixture(autouse=True)
 def one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(default_plugins, "REGISTRY", (*REGISTRY, SPECIFICATION))
+    monkeypatch.setattr(registry, "REGISTRY", (*registry.REGISTRY, SPECIFICATION))
 
 
 def test_it_filters_scores_normalizes_and_confesses() -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
 from kubespread.questions.remedies.stuck import Stuck

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset.controller import REVISION_LABEL
+from kubespread.controllers.statefulset import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.kube.owners import controller_of
 from kubespread.questions.audit.counting import Spread, spreads

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from msgspec import Struct
 
-from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod

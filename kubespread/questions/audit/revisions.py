@@ -9,8 +9,7 @@ from msgspec import Struct
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.controllers.deployment.revisions import new_replica_set, revision
 from kubespread.controllers.deployment.strategy import replicas_of
-from kubespread.controllers.statefulset.controller import REVISION_LABEL
-from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.controllers.statefulset import REVISION_LABEL, ordinal_of
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS

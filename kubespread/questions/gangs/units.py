@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.gangs.attempting import Choosing, attempt
 from kubespread.questions.gangs.gang import Attempt, Gang

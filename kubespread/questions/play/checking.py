@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.errors import UsageError
+from kubespread.kube.owners import Named
 from kubespread.questions.play.steps import Changes
-from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Rollback, Rollout
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Waiting, waiting_for
 from kubespread.questions.queue.preemption import Preemptions
 from kubespread.scheduler.batching import Batch

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.decoding import read_policy
 from kubespread.questions.rebalance.descheduling import played
@@ -33,7 +33,6 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import DomainChange
 from kubespread.reports.parts import preempted_pods as said_of
-from kubespread.scenario.types import Named
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot

@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import is_active, priority_of
 from kubespread.kube.taint import cordoned
 from kubespread.reports.skew import skew_between
 from kubespread.scheduler.cluster.change import Change

@@ -13,7 +13,7 @@ from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_
 from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.settings import parse_settings
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import Named, WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.editing import edited
 from kubespread.questions.play.question import Play
@@ -23,7 +23,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.tasks import Workers
 from kubespread.scenario.text import parse_then
-from kubespread.scenario.types import Named, Scenario, Step
+from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.snapshot import Snapshot
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.volumes import Volume
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.kube.selector import Selector
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested

@@ -22,7 +22,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.kube.proposals import EMPTY_BUDGET_SELECTOR
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.api.core import Container, Pod
-from kubespread.kube.images import normalized_image
+from kubespread.kube.name_rules import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes

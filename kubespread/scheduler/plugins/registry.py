@@ -1,28 +1,55 @@
-"""Every in-tree plugin, in the order of the default profile; those that are off by default come last."""
+"""Every in-tree plugin, and which of them the default profile of a release has.
+
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates, applyDynamicResources
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins import (
     default_preemption,
     image_locality,
+    inter_pod_affinity,
     node_affinity,
     node_declared_features,
     node_name,
     node_ports,
     node_unschedulable,
     taint_toleration,
-    unmodelled,
 )
 from kubespread.scheduler.plugins.dynamicresources import plugin as dynamic_resources
-from kubespread.scheduler.plugins.interpodaffinity import plugin as inter_pod_affinity
 from kubespread.scheduler.plugins.noderesources import balanced_allocation, fit
 from kubespread.scheduler.plugins.podtopologyspread import plugin as pod_topology_spread
 from kubespread.scheduler.plugins.volumes import binding, limits, restrictions, zone
-from kubespread.scheduler.specification import Specification
+from kubespread.scheduler.specification import (
+    BIND,
+    PERMIT,
+    PLACEMENT_GENERATE,
+    PLACEMENT_SCORE,
+    PRE_ENQUEUE,
+    QUEUE_SORT,
+    Specification,
+)
+
+# Those that neither filter nor score: a profile may name them, and they decide nothing here.
+_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({PRE_ENQUEUE}))
+_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({QUEUE_SORT}))
+_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({BIND}))
+_GANG_SCHEDULING = Specification(
+    name="GangScheduling", points=frozenset({PERMIT, PRE_ENQUEUE}), is_default=False, since=35
+)
+_TOPOLOGY_PLACEMENT_GENERATOR = Specification(
+    name="TopologyPlacementGenerator", points=frozenset({PLACEMENT_GENERATE}), is_default=False, since=35
+)
+_POD_GROUP_PODS_COUNT = Specification(
+    name="PodGroupPodsCount", points=frozenset({PLACEMENT_SCORE}), is_default=False, since=35
+)
 
 REGISTRY: tuple[Specification, ...] = (
-    unmodelled.SCHEDULING_GATES,
-    unmodelled.PRIORITY_SORT,
+    _SCHEDULING_GATES,
+    _PRIORITY_SORT,
     node_unschedulable.SPECIFICATION,
     node_name.SPECIFICATION,
     taint_toleration.SPECIFICATION,
@@ -39,9 +66,46 @@ REGISTRY: tuple[Specification, ...] = (
     default_preemption.SPECIFICATION,
     balanced_allocation.SPECIFICATION,
     image_locality.SPECIFICATION,
-    unmodelled.DEFAULT_BINDER,
+    _DEFAULT_BINDER,
     node_declared_features.SPECIFICATION,
-    unmodelled.GANG_SCHEDULING,
-    unmodelled.TOPOLOGY_PLACEMENT_GENERATOR,
-    unmodelled.POD_GROUP_PODS_COUNT,
+    _GANG_SCHEDULING,
+    _TOPOLOGY_PLACEMENT_GENERATOR,
+    _POD_GROUP_PODS_COUNT,
 )
+"""In the order of the default profile; those that are off by default come last."""
+
+
+Specifications = Mapping[str, Specification]
+"""Plugins by name."""
+
+CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
+"""Once separate plugins for one cloud each; they never reject a pod without such volumes."""
+_ORDER_BEFORE_1_20 = (
+    "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions",
+    "TaintToleration", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
+)  # fmt: skip
+_SPREADING_SINCE_1_19 = ("PodTopologySpread", "InterPodAffinity")
+
+
+def default_plugins(version: KubeVersion) -> Specifications:
+    """Every plugin of a release's default profile, in order."""
+    plugins = {
+        plugin.name: plugin
+        for plugin in REGISTRY
+        if plugin.is_default and (not plugin.gate or version.has(plugin.gate))
+    }
+    if version.since(20):
+        return plugins
+    spreading = _SPREADING_SINCE_1_19 if version.since(19) else reversed(_SPREADING_SINCE_1_19)
+    last = (*_ORDER_BEFORE_1_20, *spreading)
+    return {name: plugins[name] for name in (*(name for name in plugins if name not in last), *last)}
+
+
+def known_plugins(version: KubeVersion) -> Specifications:
+    """Every plugin that a release's profiles may name, whether it is enabled or not."""
+    return {plugin.name: plugin for plugin in REGISTRY if version.since(plugin.since)}
+
+
+def removed_plugins(version: KubeVersion) -> frozenset[str]:
+    """Plugins that are refused by name, since 1.31."""
+    return CLOUD_LIMITS if version.since(31) else frozenset()

@@ -17,6 +17,7 @@ from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
+from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, default_plugins, removed_plugins
 from kubespread.scheduler.profile.configuration import (
     GROUP,
     KIND,
@@ -27,7 +28,6 @@ from kubespread.scheduler.profile.configuration import (
     decode_configuration,
     refused,
 )
-from kubespread.scheduler.profile.default_plugins import CLOUD_LIMITS, default_plugins, removed_plugins
 from kubespread.scheduler.profile.profile import (
     INITIALIZING,
     PluginEntry,

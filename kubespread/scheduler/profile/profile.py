@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
-from kubespread.scheduler.profile.default_plugins import (
+from kubespread.scheduler.plugins.registry import (
     CLOUD_LIMITS,
     Specifications,
     default_plugins,

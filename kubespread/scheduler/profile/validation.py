@@ -16,6 +16,7 @@ from kubespread.kube.name_rules import label_key_faults
 from kubespread.kube.resource_names import is_extended
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugins.registry import removed_plugins
 from kubespread.scheduler.profile.configuration import (
     Extender,
     KubeSchedulerConfiguration,
@@ -23,7 +24,6 @@ from kubespread.scheduler.profile.configuration import (
     LeaderElectionConfiguration,
     PluginSet,
 )
-from kubespread.scheduler.profile.default_plugins import removed_plugins
 from kubespread.scheduler.specification import INTERFACES, Args
 
 _LEASES = "leases"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions
+from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject

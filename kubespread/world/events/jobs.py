@@ -7,8 +7,8 @@ from itertools import chain, repeat
 
 from msgspec.structs import replace
 
-from kubespread.controllers.job.controller import Surplus, backoff_limit, not_modeled
-from kubespread.controllers.job.controller import reconcile as controller_pass
+from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
+from kubespread.controllers.job import reconcile as controller_pass
 from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
-from kubespread.controllers.statefulset.controller import REVISION_LABEL
+from kubespread.controllers.statefulset import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet, RollingUpdate, UpdateStrategy
 from kubespread.kube.int_or_string import scaled

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset.controller import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
-from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.controllers.statefulset import REVISION_LABEL, Revisions, UpdateRules, max_unavailable, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName

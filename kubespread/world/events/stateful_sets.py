@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset.controller import REVISION_LABEL, Create, Revisions, UpdateRules
-from kubespread.controllers.statefulset.controller import reconcile as controller_pass
-from kubespread.controllers.statefulset.pods import claims_of, first_ordinal, for_ordinal, ordinal_of
+from kubespread.controllers.statefulset import (
+    REVISION_LABEL,
+    Create,
+    Revisions,
+    UpdateRules,
+    claims_of,
+    first_ordinal,
+    for_ordinal,
+    ordinal_of,
+)
+from kubespread.controllers.statefulset import reconcile as controller_pass
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.controllers.deployment.strategy import replicas_of
 from kubespread.controllers.outage import is_silent
-from kubespread.controllers.statefulset.controller import REVISION_LABEL
-from kubespread.controllers.statefulset.pods import first_ordinal, ordinal_of
+from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName

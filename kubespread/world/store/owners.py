@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.statefulset.pods import ordinal_of
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector

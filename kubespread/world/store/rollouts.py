@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from kubespread.controllers.statefulset.controller import Revisions
+from kubespread.controllers.statefulset import Revisions
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework

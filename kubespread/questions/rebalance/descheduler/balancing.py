@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.priority import priority_of
+from kubespread.kube.pod_status import priority_of
 from kubespread.reports.skew import skew_between
 
 _INSERTION_SORTED = 12

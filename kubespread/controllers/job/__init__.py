@@ -1,1 +1,0 @@
-"""Jobs and CronJobs: their pods, and how many there are."""

@@ -1,1 +1,0 @@
-"""StatefulSets: their pods, and how they are rolled out."""

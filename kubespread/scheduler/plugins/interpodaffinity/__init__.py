@@ -1,1 +1,0 @@
-"""InterPodAffinity: pods that want to be near other pods, and pods that want to be away from them."""
