@@ -6,12 +6,15 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
-from kubespread.views.look import Look
+
+if TYPE_CHECKING:
+    from kubespread.views.look import Look
 
 _UNICODE_TO_ASCII = str.maketrans(
     {
@@ -72,6 +75,9 @@ def stdout_takes_tables() -> bool:
 
 def look_of_stdout(*, color: str, headers: bool) -> Look:
     """How an answer is laid out there; ``color`` is what --color says."""
+    # Help and --version have no answer to lay out, and do without msgspec.
+    from kubespread.views.look import Look
+
     is_terminal = stdout_is_terminal()
     return Look(
         width=max(_NARROWEST, _columns()) if is_terminal else None,

@@ -74,7 +74,7 @@ class _Placement(KubeObject):
     node_name: str = ""
 
 
-# Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
+# Made here and not where they are used: decoders must exist before threads decode (see decoding.py).
 _METADATA = msgspec.json.Decoder(_Metadata)
 _PLACEMENT = msgspec.json.Decoder(_Placement)
 _SPEC = msgspec.json.Decoder(PodSpec)

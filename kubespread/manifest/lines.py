@@ -6,10 +6,7 @@ import re
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import yaml
-
 _STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Position(NamedTuple):
@@ -28,9 +25,13 @@ class FieldLines:
     @cached_property
     def _documents(self) -> list[Any]:
         """The composed documents. For positions JSON counts as YAML; what YAML cannot compose simply has no lines."""
+        # JSON without faults is read without it.
+        import yaml
+
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
             # YAML indents with blanks only. Replacing each tab by one blank keeps the columns.
-            return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=_Loader))
+            return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=loader))
         except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
             return []
 
@@ -58,11 +59,13 @@ def _start(node: Any) -> Position:
 
 
 def _child(node: Any, step: re.Match[str]) -> tuple[Position, Any] | None:
-    if isinstance(node, yaml.SequenceNode) and step["index"] is not None:
+    from yaml import MappingNode, SequenceNode
+
+    if isinstance(node, SequenceNode) and step["index"] is not None:
         index = int(step["index"])
         if index < len(node.value):
             return _start(node.value[index]), node.value[index]
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, MappingNode):
         name = step["name"] or step["key"] or step["index"]
         for key, value in node.value:
             if getattr(key, "value", None) == name:

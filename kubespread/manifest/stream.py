@@ -10,8 +10,6 @@ from kubespread.manifest.json_stream import JsonStream, decoded, json_documents,
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import ITEMS, MalformedError, Part, is_list
-from kubespread.manifest.yaml_blocks import yaml_list_parts
-from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
 T = TypeVar("T")
 Chunks = Iterator[bytes]
@@ -34,7 +32,7 @@ def read_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
 
 def read_documents(text: bytes) -> list[Any]:
     """Every document of a text as plain data, empty ones left out. Raises MalformedError."""
-    documents = _in_its_format(iter([text]), json_documents, lambda chunks: yaml_documents(b"".join(chunks)))
+    documents = _in_its_format(iter([text]), json_documents, _yaml_documents)
     return [document for document in documents if document is not None]
 
 
@@ -69,7 +67,17 @@ def _json_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
     return _Reader().objects(json_parts(chunks))
 
 
+def _yaml_documents(chunks: Chunks) -> Iterator[Any]:
+    from kubespread.manifest.yaml_stream import yaml_documents
+
+    return yaml_documents(b"".join(chunks))
+
+
 def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
+    # JSON is read without a parser of YAML.
+    from kubespread.manifest.yaml_blocks import yaml_list_parts
+    from kubespread.manifest.yaml_stream import yaml_parts
+
     pieces, size = [], 0
     for chunk in chunks:
         pieces.append(chunk)

@@ -16,7 +16,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_clus
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.decoding import DecodingError, check, decode
+from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
 from kubespread.kube.api.foreign_kinds import holds_pods, skipped_gaps
 from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind
 from kubespread.kube.api.meta import ApiObject
@@ -45,10 +45,6 @@ _DOUBLED = (
 _REPLACED = "replaced by what a later source says of the same object"
 # JSON's way to write the field every pod template has.
 _CONTAINER = b'"container'
-
-# msgspec learns a type at its first use, which several threads must not do at once: the process would die of it.
-# A decoder that exists has learned its type with all parts, so they exist before there are threads.
-_DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KEPT}
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
@@ -155,7 +151,7 @@ class TypedReader:
             try:
                 if cls is Pod:
                     return self._sharing.from_json(head.metadata, head.spec, head.status)
-                return self._stripped(_DECODERS[cls].decode(item.json))
+                return self._stripped(decoder_of(cls).decode(item.json))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass

@@ -12,6 +12,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from functools import cache
+from threading import Lock
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -63,8 +64,25 @@ class _Place(Struct, frozen=True):
         return DecodingError(f"json: cannot unmarshal {json_type} into {where} of type {go_type}", self.path)
 
 
+_LEARNING = Lock()
+_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+
+
+def decoder_of(cls: type[T]) -> msgspec.json.Decoder[T]:
+    """What decodes JSON text as a ``cls``.
+
+    msgspec learns a type at its first use, which several threads must not do at once: the process would die of it. A
+    decoder that exists has learned its type with all parts.
+    """
+    if cls not in _decoders:
+        with _LEARNING:
+            _decoders[cls] = msgspec.json.Decoder(cls)
+    return _decoders[cls]
+
+
 def decode(data: Any, cls: type[T], path: str = "") -> T:
     """``data`` as a ``cls``; nulls count as absent. Raises DecodingError, whose path begins with ``path``."""
+    decoder_of(cls)
     try:
         return msgspec.convert(data, cls)
     except (msgspec.ValidationError, RecursionError):
