@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kubespread.cli.field import Field, Parameter, Typed
-from kubespread.cli.options.spelling import valued
+from kubespread.cli.options.helping import valued
 from kubespread.errors import UsageError
 from kubespread.questions.question import MANIFESTS, Option, Workload, Workloads
 

@@ -13,7 +13,7 @@ from kubespread.cli.notes import note_cluster
 from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.spelling import valued
+from kubespread.cli.options.helping import valued
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.errors import UsageError

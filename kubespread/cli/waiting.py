@@ -8,7 +8,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubespread.cli.stderr import say, stderr_is_terminal
-from kubespread.views.progress import how_far
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import OnPart, Part
@@ -61,6 +60,8 @@ class _Told:
         now = monotonic()
         if now < self._next or part.number == part.total:
             return
+        from kubespread.views.progress import how_far
+
         say(f"{self._doing}: {how_far(part.number, part.total, part.seconds_left)}")
         for known in self._known[:_MOST_TOLD]:
             say(f"  {known}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.options.spelling import valued
+from kubespread.cli.options.helping import valued
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:

@@ -20,6 +20,11 @@ _IN_FULL = "kubespread.help_all"
 _SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
 
 
+def valued(*names: str, metavar: str, help: str, rich_help_panel: str | None = None) -> Any:
+    """An option that takes a value, and whose help shows no default."""
+    return typer.Option(*names, metavar=metavar, show_default=False, help=help, rich_help_panel=rich_help_panel)
+
+
 def in_full(context: Any) -> Any:
     """The context of a command, whose help now explains every option."""
     context.meta[_IN_FULL] = True

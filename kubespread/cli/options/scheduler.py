@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.options.spelling import valued
+from kubespread.cli.options.helping import valued
 from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
 
 if TYPE_CHECKING:

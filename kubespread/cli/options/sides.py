@@ -12,8 +12,8 @@ from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.field import Field, Parameter, Typed
 from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.helping import valued
 from kubespread.cli.options.scheduler import DEFAULT_RELEASE, RELEASES, SchedulerOptions
-from kubespread.cli.options.spelling import valued
 from kubespread.cli.pod import check_asked, pods_asked_about, pods_field
 from kubespread.errors import UsageError
 

@@ -99,7 +99,7 @@ def answer(question: Play, scene: Scene) -> PlayReport:
     count = deals_worth(happened) if question.deals is None else question.deals
     if scene.workers.engine and _names_files(question.scenario):
         # Which other machines do not have.
-        scene = replace(scene, workers=ALONE)
+        scene = msgspec.structs.replace(scene, workers=ALONE)
     others = list(scene.tasks(dealing, range(1, count), known=_known))
     report = msgspec.structs.replace(
         report.dealt(others) if others else report,
@@ -129,7 +129,9 @@ class _Dealing:
         return cls(question, scene)
 
     def __call__(self, deal: int) -> PlayReport:
-        report, _ = played(replace(self.playing, world=dealt_anew(self._begun, deal)), self._scenario, self._release)
+        report, _ = played(
+            msgspec.structs.replace(self.playing, world=dealt_anew(self._begun, deal)), self._scenario, self._release
+        )
         return report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -92,7 +91,7 @@ def played(question: Simulate, scene: Scene) -> PlayReport:
         (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
     )
     play = Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on)
-    report = play.answered(replace(scene, question=play))
+    report = play.answered(msgspec.structs.replace(scene, question=play))
     return msgspec.structs.replace(report, workload=full_name)
 
 
