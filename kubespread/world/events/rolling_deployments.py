@@ -35,16 +35,17 @@ class NewTemplate(Struct, frozen=True):
 
 
 def roll_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
-    """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
+    """`rolled_out`, and beside it how the same ends where each constraint counts its own revision only."""
     counterfactual = _with_match_label_keys(new)
     other = world.fork() if counterfactual is not None else None
-    report = _rolled_out(world, name, new)
+    report = rolled_out(world, name, new)
     if other is None or counterfactual is None:
         return report
-    return replace(report, with_match_label_keys=_rolled_out(other, name, counterfactual).final)
+    return replace(report, with_match_label_keys=rolled_out(other, name, counterfactual).final)
 
 
-def _rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
+def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
+    """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
     rollout = world.rollouts.get(name) or deployments.rollout_of_cluster(world, name)
     world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
     world.add_objects([new.deployment])

@@ -25,6 +25,7 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.world.events.applying import apply_workload
 from kubespread.world.events.creating import AppliedWorkload
+from kubespread.world.events.rolling_deployments import NewTemplate, rolled_out
 from kubespread.world.events.world import World
 from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import Made
@@ -60,11 +61,14 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
         ),
     )
     world.living = LivingCluster(cluster.with_objects(objects))
-    apply_workload(world, _revision(deployment, pod, _OLD))
+    name = WorkloadName("Deployment", pod.metadata.namespace, deployment.metadata.name)
+    own = replace(deployment, metadata=replace(deployment.metadata, namespace=name.namespace))
+    old, new = (_revision(own, revision) for revision in (_OLD, _NEW))
+    apply_workload(world, AppliedWorkload(_pod_of(pod, _OLD), name, old, own.spec.replicas))
     world.next_step()
-    report = apply_workload(world, _revision(deployment, pod, _NEW))
-    assert report is not None
-    return report
+    running = world.rollouts[name].deployment
+    restarted = replace(running, spec=replace(new.spec, replicas=running.spec.replicas))
+    return rolled_out(world, name, NewTemplate(restarted, _pod_of(pod, _NEW), _NEW))
 
 
 class Stall(Struct, frozen=True):
@@ -93,14 +97,13 @@ def stall_at_once(
     return None if message is None else Stall(surge, message)
 
 
-def _revision(deployment: Deployment, pod: Pod, revision: str) -> AppliedWorkload:
-    meta, template = deployment.metadata, deployment.spec.template
+def _revision(deployment: Deployment, revision: str) -> Deployment:
+    template = deployment.spec.template
     assert template is not None
     annotated = replace(template.metadata, annotations={**template.metadata.annotations, TEMPLATE_HASH: revision})
-    spec = replace(deployment.spec, template=replace(template, metadata=annotated), paused=False)
-    name = WorkloadName("Deployment", pod.metadata.namespace, meta.name)
-    own = replace(deployment, metadata=replace(meta, namespace=pod.metadata.namespace), spec=spec)
-    return AppliedWorkload(_pod_of(pod, revision), name, own, deployment.spec.replicas)
+    return replace(
+        deployment, spec=replace(deployment.spec, template=replace(template, metadata=annotated), paused=False)
+    )
 
 
 def _pod_of(pod: Pod, revision: str) -> Pod:
