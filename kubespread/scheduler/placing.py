@@ -41,7 +41,7 @@ def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> 
     """The one kube-scheduler takes: the first met in its heap of the nodes it found, which it lists zone by zone in
     turn from where it began to look.
     """
-    fitting = result.feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
+    fitting = cluster.nodes.visited_among(result.feasible)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
     if result.first:
         place = (place - fitting[result.first - 1]) % fitting[-1]

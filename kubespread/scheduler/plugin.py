@@ -152,11 +152,15 @@ class Fixed(State):
     def _verdicts(self) -> Verdicts | None:
         return self.filter()
 
+    @cached_property
+    def _scores(self) -> Counts | None:
+        return self.score()
+
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
         return self._verdicts if self._verdicts is None else self._verdicts.for_nodes(nodes)
 
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        return self.score()
+        return self._scores
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
         return None if change.touches_nodes else self

@@ -119,6 +119,24 @@ def columns(cluster: Cluster) -> Any:
     return placed, sorted((key_of(each), int(at)) for each, at in zip(running.pods, running.node, strict=True))
 
 
+def found(world: World) -> Any:
+    """The pods of each node and of each owner, as the book finds them."""
+    book = world.book
+    on = {name: list(map(key_of, book.on(name))) for name in ("", *world.living.nodes.names)}
+    return on, {owner: sorted(map(key_of, book.of(owner))) for owner in book.owners if book.of(owner)}
+
+
+def found_anew(world: World) -> Any:
+    """The same, looked for among all pods."""
+    on: Data = {name: [] for name in ("", *world.living.nodes.names)}
+    of: Data = {}
+    for each in sorted(world.book, key=key_of):
+        on[each.spec.node_name].append(key_of(each))
+        if (controller := world.book.owner_of(each)) is not None:
+            of.setdefault(controller, []).append(key_of(each))
+    return on, of
+
+
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=5))
 @settings(max_examples=25, deadline=None)
 def test_columns_kept_up_equal_columns_built_anew(objects: list[Data], edits: list[str]) -> None:
@@ -127,6 +145,7 @@ def test_columns_kept_up_equal_columns_built_anew(objects: list[Data], edits: li
     assert columns(world.cluster) == columns(
         Cluster.of(world.living.nodes.objects, list(world.book), objects_now(world))
     )
+    assert found(world) == found_anew(world)
     snapshot = as_snapshot(world, Snapshot.from_objects([]))
     for waiting in world.waiting:
         fresh = world_of(snapshot, Scheduler())
@@ -145,10 +164,16 @@ def test_a_fork_is_a_world_of_its_own(objects: list[Data], first: list[str], the
     before = pods_of(world), world.living.nodes.objects, objects_now(world)
     played(fork, then)
     assert (pods_of(world), world.living.nodes.objects, objects_now(world)) == before
+    assert found(world) == found_anew(world)
     played(other, then)
     assert pods_of(fork) == pods_of(other)
     played(world, then)
     assert pods_of(world) == pods_of(other)
+    for each in (world, fork):
+        assert found(each) == found_anew(each)
+        assert columns(each.cluster) == columns(
+            Cluster.of(each.living.nodes.objects, list(each.book), objects_now(each))
+        )
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=5))

@@ -23,6 +23,10 @@ class ClusterObjects:
     """The kinds of which only those objects are here that came with the question; the cluster's own were not read."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """The kinds that were asked for and not given, and what was said instead."""
+    _by_name: dict[type[ApiObject], dict[str, list[ApiObject]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Of the types that were looked through by name."""
 
     def of(self, cls: type[T]) -> tuple[T, ...]:
         """All objects of a type."""
@@ -30,7 +34,12 @@ class ClusterObjects:
 
     def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
         """The first of a type with a name; of a type that is in namespaces, the one in ``namespace``."""
-        alike = (obj for obj in self.of(cls) if obj.metadata.name == name)
+        by_name = self._by_name.get(cls)
+        if by_name is None:
+            by_name = self._by_name[cls] = {}
+            for obj in self.of(cls):
+                by_name.setdefault(obj.metadata.name, []).append(obj)
+        alike = cast("list[T]", by_name.get(name, ()))
         return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)
 
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:

@@ -189,6 +189,7 @@ class _Counting:
         self.assumed = self.world.assumed
         self._asked = AskedWorkloads(self.world, whose.those_in(self.world))
         self.missing = Missing(self.world, settled.waited)
+        self._before: dict[WorkloadName, tuple[int, int]] = {}
         self.silenced: tuple[str, ...] = ()
         self.changed: dict[WorkloadName, None] = {}
         self.first = self._after(steps, namespace) if steps else None
@@ -235,6 +236,12 @@ class _Counting:
         """The workload that the pod counts for, the pod itself without a controller; None where it does not count."""
         return self._asked.of(pod)
 
+    def before(self, workload: WorkloadName) -> tuple[int, int]:
+        """How many pods of a workload are ready before anything is lost, and how many are desired."""
+        if workload not in self._before:
+            self._before[workload] = _ready(self.begun, workload), desired_replicas(self.world, workload)
+        return self._before[workload]
+
     @property
     def workloads(self) -> set[WorkloadName]:
         """All that count."""
@@ -256,7 +263,7 @@ class _Loss:
 
     def __init__(self, counting: _Counting, domain: _Domain) -> None:
         self._counting, self._domain = counting, domain
-        self._base, self._world = counting.begun, counting.world.fork()
+        self._world = counting.world.fork()
         self._failed = frozenset((*domain.nodes, *counting.silenced))
         pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
         self._touched = self._workloads(pods) | counting.changed
@@ -331,10 +338,7 @@ class _Loss:
 
     def _enough(self, workload: WorkloadName) -> int:
         """The ready pods it needs: as many as before, or as desired if fewer."""
-        return min(_ready(self._base, workload), self._desired(workload))
-
-    def _desired(self, workload: WorkloadName) -> int:
-        return desired_replicas(self._counting.world, workload)
+        return min(self._counting.before(workload))
 
     def _first_of_each(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
         """The first of the pods of each workload that counts."""
@@ -361,10 +365,10 @@ class _Loss:
 
     def _rows(self, failed: _State, removed: _State) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
-            before = _ready(self._base, workload)
+            before, wanted = self._counting.before(workload)
             yield LostWorkload(
                 workload=workload,
-                wanted=self._desired(workload),
+                wanted=wanted,
                 ready_before=before,
                 # Pods preempted or placed only after the removal were not touched before it.
                 ready=failed.ready.get(workload, before),

@@ -93,9 +93,11 @@ class Cluster:
             return self._with_other_nodes(change)
         nodes = self.nodes.replacing(change.replaced) if change.replaced else self.nodes
         running = self.running
-        if change.gone:
+        if change.gone and change.come:
+            running = running.exchanged(change.gone, change.come)
+        elif change.gone:
             running = running.minus(change.gone)
-        if change.come:
+        elif change.come:
             running = running.plus(change.come)
         other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated, other.assumed = self.nominated, self.assumed

@@ -148,6 +148,7 @@ class Nodes:
         self._taints = _Taints(self.objects)
         self._capacity = _Capacity(self.objects)
         self._images = _Images(self.objects)
+        self._visited: tuple[Mask, Codes] = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -193,6 +194,15 @@ class Nodes:
         rank = np.empty(len(self), dtype=np.intp)
         rank[self.visiting] = np.arange(len(self))
         return rank
+
+    def visited_among(self, chosen: Mask) -> Codes:
+        """How many of the ``chosen`` nodes have been visited at each place of that order, this one included. The last
+        answer is kept: mostly the same nodes fit one pod after another.
+        """
+        before, visited = self._visited
+        if len(before) != len(chosen) or (before != chosen).any():
+            before, visited = self._visited = chosen.copy(), chosen[self.visiting].cumsum(dtype=np.int32)
+        return visited
 
     def label(self, key: str) -> LabelColumn:
         """The column of one label key."""

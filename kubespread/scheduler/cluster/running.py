@@ -25,11 +25,11 @@ GONE = -1
 class PodList:
     """Pods in the order they came, each with the number of its kind and the position of its node.
 
-    Changes are cheap for any number of pods: arrivals and departures are linked to the previous list, and joined when
-    they are needed.
+    Changes are cheap for any number of pods: arrivals, departures and new positions of nodes are linked to the previous
+    list, and joined when they are needed.
     """
 
-    __slots__ = ("_before", "_gone", "_kind", "_node", "_pods")
+    __slots__ = ("_before", "_gone", "_kind", "_node", "_pods", "_position")
 
     def __init__(
         self,
@@ -41,13 +41,35 @@ class PodList:
     ) -> None:
         """``gone`` left their nodes before ``pods`` came."""
         self._before, self._pods, self._kind, self._node, self._gone = before, pods, kind, node, gone
+        self._position: Codes | None = None
+        """Where the nodes of the previous list are in this one, GONE for those that are not."""
+
+    def on_other_nodes(self, position: Codes) -> PodList:
+        """The pods whose nodes stay; ``position`` says where each node is then."""
+        link = self
+        while link._position is None and link._before is not None:
+            link = link._before
+        # Of several such lists one behind the other only the last is not joined.
+        link._join()
+        other = PodList(self, (), NO_PODS, NO_PODS)
+        other._position = position
+        return other
 
     def _join(self) -> None:
         if self._before is None:
             return
+        if self._position is not None:
+            node = self._position[self._before.node]
+            stays = node != GONE
+            self._pods = tuple(compress(self._before.pods, stays.tolist()))
+            self._kind, self._node = self._before.kind[stays], node[stays]
+            self._before = self._position = None
+            return
         links, link = list[PodList](), self
         while True:
             links.append(link)
+            if link._position is not None:
+                link._join()
             if link._before is None:
                 break
             link = link._before
@@ -169,8 +191,7 @@ class RunningPods:
 
     def plus(self, come: Sequence[tuple[Pod, int]]) -> RunningPods:
         """With these pods too, each on the node of a position."""
-        kind = np.fromiter((self._kinds.number_of(pod) for pod, _ in come), dtype=np.int32, count=len(come))
-        node = np.fromiter((node for _, node in come), dtype=np.int32, count=len(come))
+        kind, node = self._placed(come)
         listed = PodList(self._listed, [pod for pod, _ in come], kind, node)
         nodes_of_kind = dict(self.nodes_of_kind)
         came = _by_kind(kind, node)
@@ -181,9 +202,7 @@ class RunningPods:
 
     def minus(self, gone: Sequence[tuple[Pod, int]]) -> RunningPods:
         """Without these pods, each on the node of a position."""
-        pods = [pod for pod, _ in gone]
-        kind = np.fromiter((self._kinds.number_of(pod) for pod in pods), dtype=np.int32, count=len(pods))
-        node = np.fromiter((node for _, node in gone), dtype=np.int32, count=len(pods))
+        kind, node = self._placed(gone)
         nodes_of_kind = dict(self.nodes_of_kind)
         removed = _by_kind(kind, node)
         for number, nodes in removed.items():
@@ -193,16 +212,39 @@ class RunningPods:
         listed = PodList(self._listed, (), NO_PODS, NO_PODS, gone)
         return self._with(listed, self.taken.moved(self._kinds, removed, -1), nodes_of_kind, removed)
 
+    def exchanged(self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]]) -> RunningPods:
+        """Without some pods, and with others in their stead. Often it is the same pods in another state, and most
+        states are nothing that scheduling reads: of those only the list changes.
+        """
+        kind_before, node_before = self._placed(gone)
+        kind, node = self._placed(come)
+        if not (np.array_equal(kind_before, kind) and np.array_equal(node_before, node)):
+            return self.minus(gone).plus(come)
+        listed = PodList(self._listed, [pod for pod, _ in come], kind, node, gone)
+        return self._with(listed, self.taken, self.nodes_of_kind, ())
+
+    def _placed(self, pods: Sequence[tuple[Pod, int]]) -> tuple[Codes, Codes]:
+        """The kinds and the nodes of pods."""
+        number_of = self._kinds.number_of
+        kind = np.fromiter((number_of(pod) for pod, _ in pods), dtype=np.int32, count=len(pods))
+        return kind, np.fromiter((node for _, node in pods), dtype=np.int32, count=len(pods))
+
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
         """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""
         position = np.full(before, GONE, dtype=np.int32)
         position[kept] = np.arange(len(kept), dtype=np.int32)
-        node = position[self.node]
-        stays = node != GONE
-        listed = PodList(None, tuple(compress(self.pods, stays.tolist())), self.kind[stays], node[stays])
-        moved = ((number, position[nodes]) for number, nodes in self.nodes_of_kind.items())
-        staying = ((number, nodes[nodes != GONE]) for number, nodes in moved)
-        nodes_of_kind = {number: nodes for number, nodes in staying if len(nodes)}
+        # All kinds at once: there may be thousands, each with few pods.
+        nodes = position[np.concatenate([NO_PODS, *self.nodes_of_kind.values()])]
+        stays = nodes != GONE
+        ends = np.cumsum([0, *map(len, self.nodes_of_kind.values())])
+        ends = np.concatenate([[0], np.cumsum(stays)])[ends].tolist()
+        nodes = nodes[stays]
+        nodes_of_kind = {
+            number: nodes[start:end]
+            for number, start, end in zip(self.nodes_of_kind, ends, ends[1:], strict=False)
+            if start < end
+        }
+        listed = self._listed.on_other_nodes(position)
         return RunningPods(self._kinds, listed, self.taken.on_other_nodes(kept, added), nodes_of_kind)
 
     def _with(

@@ -34,9 +34,21 @@ class _Log:
 
     def add(self, row: tuple[int, int, int, int, int]) -> None:
         if self._length == self._rows.shape[1]:
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
+            self._grow()
         self._rows[:, self._length] = row
         self._length += 1
+
+    def add_all(self, moves: Moves) -> None:
+        """What nobody placed."""
+        while self._length + len(moves) > self._rows.shape[1]:
+            self._grow()
+        rows = self._rows[:, self._length : self._length + len(moves)]
+        rows[_KIND], rows[_NODE], rows[_BY] = moves.kind, moves.node, moves.by
+        rows[_OWNER] = rows[_ANSWERS] = _NOBODY
+        self._length += len(moves)
+
+    def _grow(self) -> None:
+        self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
 
     def since(self, mark: int) -> Codes:
         return self._rows[:, mark : self._length]
@@ -101,14 +113,11 @@ class LivingCluster:
 
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
         """Pods came and went otherwise, each with its node."""
-        number_of = self._cluster.kinds.number_of
-        self._cluster = self.cluster.after(Change(come=come, gone=gone))
-        if not self._applicants:
-            # Nobody has anything to catch up with.
-            return
-        for pods, by in ((gone, -1), (come, 1)):
-            for pod, node in pods:
-                self._log.add((number_of(pod), node, by, _NOBODY, _NOBODY))
+        before, change = self.cluster, Change(come=come, gone=gone)
+        self._cluster = before.after(change)
+        # Without applicants nobody has anything to catch up with.
+        if self._applicants:
+            self._log.add_all(before.moves(change))
 
     def change_storage(self, change: StorageChange) -> None:
         """Claims and volumes are new or have changed."""

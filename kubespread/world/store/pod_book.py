@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.owners import WorkloadName, controller_of
 
+K = TypeVar("K", bound=str)
 PodKey = tuple[str, str]
 """Namespace and name."""
 Adopter = Callable[[Pod], WorkloadName | None]
@@ -28,6 +30,8 @@ class PodBook:
         self._pods: dict[PodKey, Pod] = {}
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
+        self._own: set[str] = set()
+        """The nodes and owners whose pods no fork shares: those of others are copied before they change."""
         for pod in pods:
             self.add(pod)
 
@@ -71,27 +75,35 @@ class PodBook:
         """A pod is new or has changed."""
         key = key_of(pod)
         self._pods[key] = pod
-        self._on_node.setdefault(pod.spec.node_name, {})[key] = pod
+        self._changing(self._on_node, pod.spec.node_name)[key] = pod
         if (owner := self.owner_of(pod)) is not None:
-            self._of_owner.setdefault(owner, {})[key] = pod
+            self._changing(self._of_owner, owner)[key] = pod
 
     def remove(self, pod: Pod) -> None:
         key = key_of(pod)
         del self._pods[key]
-        del self._on_node[pod.spec.node_name][key]
+        del self._changing(self._on_node, pod.spec.node_name)[key]
         if (owner := self.owner_of(pod)) is not None:
-            del self._of_owner[owner][key]
+            del self._changing(self._of_owner, owner)[key]
 
     def replace(self, old: Pod, new: Pod) -> None:
         """The same pod in another state; by name it keeps its place."""
         if old.spec.node_name != new.spec.node_name:
-            del self._on_node[old.spec.node_name][key_of(old)]
+            del self._changing(self._on_node, old.spec.node_name)[key_of(old)]
         self.add(new)
+
+    def _changing(self, pods_of: dict[K, dict[PodKey, Pod]], key: K) -> dict[PodKey, Pod]:
+        """The pods of a node or an owner, for this book alone to change."""
+        pods = pods_of.get(key)
+        if pods is None or key not in self._own:
+            self._own.add(key)
+            pods = pods_of[key] = {} if pods is None else dict(pods)
+        return pods
 
     def fork(self) -> PodBook:
         """The same pods, to go on from in another way."""
         other = PodBook((), self._adopter)
         other._owners, other._pods = self._owners, dict(self._pods)
-        other._on_node = {node: dict(pods) for node, pods in self._on_node.items()}
-        other._of_owner = {owner: dict(pods) for owner, pods in self._of_owner.items()}
+        other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
+        self._own.clear()
         return other

@@ -21,6 +21,7 @@ from kubespread.kube.api.core import Pod, Service, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.name_rules import label_key_faults
+from kubespread.kube.node_selector import required_node_selector
 from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.validation.faults import (
@@ -248,6 +249,16 @@ class NodeInclusion:
         self._affinity = matches_required_node_affinity(nodes, pod)
         self._taints = tolerated(nodes, pod, compares=compares)
         self._everywhere = everywhere(nodes)
+
+    @classmethod
+    def shared(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
+        """Made once for all pods of a cluster that are alike in what it reads of them."""
+        read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
+        key = cls, msgspec.msgpack.encode(read), compares
+        made = cluster.memo.get(key)
+        if not isinstance(made, cls):
+            made = cluster.memo[key] = cls(cluster.nodes, pod, compares=compares)
+        return made
 
     def of(self, constraint: Constraint) -> Mask:
         included = self._affinity if constraint.honors_affinity else self._everywhere
