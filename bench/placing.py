@@ -18,7 +18,7 @@ from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 REPLICAS, RUNS = 1000, 5
-TARGETS = {5_000: 0.09}
+TARGETS = {5_000: 0.045}
 """Milliseconds a placement of the plain deployment, by number of nodes."""
 
 

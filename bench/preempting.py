@@ -15,7 +15,7 @@ RUNS = 3
 
 def preempting() -> None:
     print(f"explain --preemption, {PODS_PER_NODE} pods a node, after loading, median of {RUNS} runs")
-    for nodes, target in ((1_000, 1.0), (5_000, 4.0)):
+    for nodes, target in ((1_000, 1.0), (5_000, 0.8)):
         objects = [*cluster(nodes), *_surroundings()]
         _report(nodes, "some pods must go", Snapshot.from_objects(objects), target)
         _report(nodes, "no node helps", Snapshot.from_objects([*objects, *_keepers(nodes)]), target)

@@ -22,7 +22,7 @@ def queueing() -> None:
     print(f"Several workloads in one queue, {PODS_PER_NODE} pods a node, after loading")
     small, large = Snapshot.from_objects(cluster(1_000)), Snapshot.from_objects(cluster(5_000))
     _one_after_another(small, workloads=20, replicas=15, target=1.0, runs=3)
-    _one_after_another(large, workloads=1_000, replicas=50, target=15, runs=1)
+    _one_after_another(large, workloads=1_000, replicas=50, target=8, runs=1)
     _in_turn(large, workloads=1_000, replicas=50, target=1.0)
 
 

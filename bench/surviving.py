@@ -28,7 +28,7 @@ def surviving() -> None:
         small, large = (_saved(Path(name), nodes) for nodes in (1_000, 5_000))
         _print("survive, all zones of 1,000 nodes", partial(_run, "survive", "-A", "-S", small), 10)
         losing = ("snapshot", "-S", large, "--fail", f"{_ZONE}=zone-0", "-o", str(Path(name) / "after.json.gz"))
-        _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 20)
+        _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 8)
         audited = partial(_run, "audit", "-A", "-S", large, codes=(0, 1))
         _print("audit, all workloads of 5,000 nodes", audited, 10)
         for older, differ in (("1.36", "alike"), ("1.30", "all different")):
@@ -36,9 +36,13 @@ def surviving() -> None:
             comparing = partial(_run, "compare", "-A", "-S", small, *releases, codes=(0, 1))
             _print(f"compare, all workloads of 1,000 nodes in two releases, {differ}", comparing, None)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
-        _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 30)
-        _print("removable, all of 1,000 nodes", partial(_run, "removable", "-S", small), 20)
-        _print("survive, each of 1,000 hosts", partial(_run, "survive", "-A", "--key", "hostname", "-S", small), None)
+        _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 12)
+        one_core = ("--jobs", "1", "-S")
+        for nodes, path, target in (("1,000", small, 8), ("5,000", large, 60)):
+            removing = partial(_run, "removable", *one_core, path)
+            _print(f"removable, all of {nodes} nodes, one core", removing, target)
+        losing_hosts = partial(_run, "survive", "-A", "--key", "hostname", *one_core, small)
+        _print("survive, each of 1,000 hosts, one core", losing_hosts, 15)
 
 
 def _saved(directory: Path, nodes: int) -> str:
