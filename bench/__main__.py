@@ -11,6 +11,7 @@ from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
+from bench.fleets import asking_fleets
 from bench.growing import SIZES, growing
 from bench.handing_out import handing_out
 from bench.live import live
@@ -35,6 +36,7 @@ ROWS = {
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,
+    "fleet": asking_fleets,
     "check": checking,
     "pending": pending,
     "loading": loading,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
     from kubespread.questions.explain.answer import explain
     from kubespread.questions.explain.report import ExplainReport
+    from kubespread.questions.fleet.answer import fleet
+    from kubespread.questions.fleet.report import FleetReport
     from kubespread.questions.map.answer import topology_map
     from kubespread.questions.map.report import TopologyMap
     from kubespread.questions.opening import after_edits, connect, load
@@ -60,6 +62,7 @@ __all__ = [
     "CompareWorkloadsReport",
     "ExplainReport",
     "Finding",
+    "FleetReport",
     "KubespreadError",
     "ManifestError",
     "PendingReport",
@@ -89,6 +92,7 @@ __all__ = [
     "compare",
     "connect",
     "explain",
+    "fleet",
     "load",
     "pending",
     "play",
@@ -114,6 +118,7 @@ _HOMES = {
     "CompareWorkloadsReport": "kubespread.questions.compare.workloads.report",
     "ExplainReport": "kubespread.questions.explain.report",
     "Finding": "kubespread.questions.check.report",
+    "FleetReport": "kubespread.questions.fleet.report",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.questions.pending.report",
@@ -138,6 +143,7 @@ _HOMES = {
     "ask": "kubespread.questions.scene",
     "capacity": "kubespread.questions.capacity.answer",
     "connect": "kubespread.questions.opening",
+    "fleet": "kubespread.questions.fleet.answer",
     "load": "kubespread.questions.opening",
     "rule": "kubespread.questions.check.answer",
     "rules": "kubespread.questions.check.answer",

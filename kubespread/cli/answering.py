@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
+from kubespread.reports.parts import Judgment, outcome
 from kubespread.views.formats import Format, chosen_format
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.formats import Writer
     from kubespread.views.look import Look
+
+CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
+"""Of what a question ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,22 @@ class Answering:
         self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, is_yes: bool | None = None,
         look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
+        """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
+        and --strict was asked for.
+        """
+        self.show(answer, parts, writer=writer, look=look, beside=beside)
+        reports = [report for _, report in parts]
+        if self.options.strict and any(report.gaps for report in reports):
+            return ExitCode.NO_CLUSTER
+        is_in_part = any(snapshot is not None and snapshot.faults for snapshot in (*self.others, self.cluster))
+        return CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
+
+    def show(
+        self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, look: Look | None = None,
+        beside: Sequence[tuple[str, Any]] = (),
+    ) -> None:  # fmt: skip
         """Write ``answer``. ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have
         the notes instead.
-
-        The exit code is NO_CLUSTER where a source was read in part, where there are gaps and --strict was asked for,
-        or where some verdict is unknown; NO where a requirement is not met. Else the verdicts decide, or ``is_yes``
-        for a command whose options define what a no is, regardless of the verdict. What would be YES with a part
-        missing is NO_CLUSTER.
         """
         if not self.speaking.quiet:
             beside = beside or parts
@@ -73,18 +86,3 @@ class Answering:
                 say(f"{whose}{report.unfinished.sentence}")
             for requirement in report.unmet:
                 say(f"requirement not met: {whose}{requirement}")
-        return self._exit_code([report for _, report in parts], is_yes)
-
-    def _exit_code(self, reports: Sequence[Answered], is_yes: bool | None) -> ExitCode:
-        is_in_part = any(snapshot is not None and snapshot.faults for snapshot in (*self.others, self.cluster))
-        if is_in_part or (self.options.strict and any(report.gaps for report in reports)):
-            return ExitCode.NO_CLUSTER
-        if any(report.unmet for report in reports):
-            return ExitCode.NO
-        if is_yes is not True and any(report.verdict == "unknown" for report in reports):
-            return ExitCode.NO_CLUSTER
-        if is_yes is None:
-            is_yes = all(report.verdict == "yes" for report in reports)
-        if is_yes and any(report.unfinished for report in reports):
-            return ExitCode.NO_CLUSTER
-        return ExitCode.YES if is_yes else ExitCode.NO

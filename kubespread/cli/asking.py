@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, field, fields, make_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
+from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -15,7 +16,7 @@ from msgspec import structs
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.field import Field, Parameter, Typed
+from kubespread.cli.field import Field, Late, Parameter, Typed
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
 from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 _MAX_DIGITS = 9
-_JOBS = Annotated[
+JOBS = Annotated[
     int | None,
     typer.Option(
         "--jobs", metavar="N", min=1, show_default=False, rich_help_panel="Workers",
@@ -77,12 +78,48 @@ _ENGINE = Annotated[
 ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a command line asks, before any cluster is read."""
+
+    question: Question[Any]
+    settling: Mapping[str, Late]
+    """The fields that depend on the cluster."""
+    typed: Typed
+    answer: AnswerOptions
+    workers: Workers
+    timeout: float | None
+    """Seconds, where there is a limit."""
+
+    @property
+    def settle(self) -> Callable[[Question[Any], Snapshot], Question[Any]]:
+        """What completes the question for a cluster, in another process too."""
+        return partial(_settled, self.settling)
+
+
+def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Snapshot) -> Question[Any]:
+    return structs.replace(question, **{name: late(question, cluster) for name, late in settling.items()})
+
+
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     """The function of the command, as `grouped` reads it."""
+    writers = _writers(question)
+    source_options = OptionalClusterOptions if question.may_lack_cluster else EditedClusterOptions
+    command = command_about(question, _answer_of_one, writers, source_options)
+    return grouped(watchable(command) if question.is_watched else command)
+
+
+def command_about(
+    question: type[Question[Any]], give: Callable[[Asked], ExitCode], writers: Mapping[str, Writer],
+    source_options: type[EditedClusterOptions], *, is_alone: bool = True,
+) -> Callable[..., int]:  # fmt: skip
+    """The function of a command that asks ``question`` and lets ``give`` answer; ``is_alone`` if that shows its report
+    by itself, with all that only sets how it looks.
+    """
     declared = {
         field.name: _field(field.name, kind, option, field.default)
         for field, kind, option in options_of(question)
-        if option.is_typed
+        if option.is_typed and (is_alone or not option.is_for_one)
     }
     # The flags of drains are edits' flags too.
     own = {field.name for field in fields(EditedClusterOptions)}
@@ -90,20 +127,17 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         (parameter.name, parameter.annotation, field(default=parameter.default))
         for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
-    if question.hands_out:
-        own_fields += [("jobs", _JOBS, field(default=None)), ("engine", _ENGINE, field(default=None))]
-        own_fields += [("timeout", _TIMEOUT, field(default=None))]
+    if question.hands_out or not is_alone:
+        own_fields += [("jobs", JOBS, field(default=None))]
+    if question.hands_out and is_alone:
+        own_fields += [("engine", _ENGINE, field(default=None)), ("timeout", _TIMEOUT, field(default=None))]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
-    endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending)]
-    source_options: type[EditedClusterOptions] = EditedClusterOptions
-    if question.may_lack_cluster:
-        source_options = OptionalClusterOptions
+    endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending) and is_alone]
     if shared:
         source_options = make_dataclass(
             f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
-    writers = _writers(question)
 
     def command(
         *, options: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
@@ -117,34 +151,15 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             return ExitCode.YES
         if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
-        question_asked = question(**{name: field.value(typed) for name, field in declared.items()})
+        asked = question(**{name: field.value(typed) for name, field in declared.items()})
+        settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
         workers, timeout = ALONE, None
-        if question.hands_out:
-            workers = Workers(options.jobs, options.engine or "", (lambda _: None) if speaking.quiet else say)
-            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
-        opened = open_cluster_if_any(source, is_needed=question_asked.needs_cluster, quiet=speaking.quiet)
-        if opened is None:
-            answering = Answering(None, scheduling.scheduler(), answer, speaking)
-        else:
-            late = {
-                name: field.late(question_asked, typed, opened)
-                for name, field in declared.items() if field.late is not None
-            }  # fmt: skip
-            question_asked = structs.replace(question_asked, **late)
-            *others, (cluster, scheduler) = question_asked.clusters(opened, scheduling.scheduler())
-            answering = Answering(cluster, scheduler, answer, speaking, [other for other, _ in others])
-            with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
-                other = question_asked.instead(
-                    Scene(
-                        opened, answering.scheduler, question_asked, hearing.on_progress,
-                        workers=workers, timeout=timeout, on_part=hearing.on_part,
-                    )
-                )  # fmt: skip
-            if other is not None:
-                writer = _writers(question_of(other.name))[answering.written.name]
-                answering = replace(answering, cluster=other.cluster)
-                return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
-        return _answered(question_asked, opened, answering, workers, timeout)
+        if hasattr(options, "jobs"):
+            engine = getattr(options, "engine", None) or ""
+            workers = Workers(options.jobs, engine, (lambda _: None) if speaking.quiet else say)
+            within = getattr(options, "timeout", None)
+            timeout = None if within is None else parse_duration(within) or None
+        return give(Asked(asked, settling, typed, answer, workers, timeout))
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -156,7 +171,31 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         "speaking": SpeakingOptions,
         "return": int,
     }
-    return grouped(watchable(command) if question.is_watched else command)
+    return command
+
+
+def _answer_of_one(asked: Asked) -> ExitCode:
+    """About the one cluster that is named, if any."""
+    question, typed, workers, timeout = asked.question, asked.typed, asked.workers, asked.timeout
+    speaking, scheduler = typed.speaking, typed.scheduling.scheduler()
+    opened = open_cluster_if_any(typed.source, is_needed=question.needs_cluster, quiet=speaking.quiet)
+    if opened is None:
+        return _answered(question, opened, Answering(None, scheduler, asked.answer, speaking), workers, timeout)
+    question = asked.settle(question, opened)
+    *others, (cluster, scheduler) = question.clusters(opened, scheduler)
+    answering = Answering(cluster, scheduler, asked.answer, speaking, [other for other, _ in others])
+    with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
+        other = question.instead(
+            Scene(
+                opened, answering.scheduler, question, hearing.on_progress,
+                workers=workers, timeout=timeout, on_part=hearing.on_part,
+            )
+        )  # fmt: skip
+    if other is not None:
+        writer = _writers(question_of(other.name))[answering.written.name]
+        answering = replace(answering, cluster=other.cluster)
+        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
+    return _answered(question, opened, answering, workers, timeout)
 
 
 def _scheduler_options(question: type[Question[Any]]) -> type[SchedulerOptions]:
@@ -338,13 +377,17 @@ def _namespace(name: str, option: Option) -> Field:
         ),
     )  # fmt: skip
 
-    def of_pods(question: Any, typed: Typed, cluster: Snapshot) -> str | None:
-        # Manifests may set their own namespace.
-        if isinstance(question, ManifestsQuestion) and question.pods and not _asks_for_the_cluster(question.pods):
-            return question.namespace
-        return None if typed[EVERYWHERE] else typed[name] or cluster.origin.namespace or "default"
+    def late(typed: Typed) -> Late:
+        return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
 
-    return Field(parameters, lambda typed: typed[name], of_pods)
+    return Field(parameters, lambda typed: typed[name], late)
+
+
+def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster: Snapshot) -> str | None:
+    # Manifests may set their own namespace.
+    if isinstance(question, ManifestsQuestion) and question.pods and not _asks_for_the_cluster(question.pods):
+        return question.namespace
+    return None if is_everywhere else typed or cluster.origin.namespace or "default"
 
 
 def _asks_for_the_cluster(pods: Sequence[Any]) -> bool:

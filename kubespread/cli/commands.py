@@ -4,7 +4,6 @@ would take longer than everything else ``--version`` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import typer
 
 from kubespread.cli.exitcodes import epilog
+from kubespread.cli.made import MadeWhenAsked, made_command
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 from kubespread.questions.registry import QUESTIONS
 
@@ -28,11 +28,19 @@ class _Command:
     """What its exit code 1 means; None where it has none."""
     function: str = ""
     has_ordered_options: bool = True
+    group: str = ""
+    """The class of the commands that it has; empty for one without."""
+    purpose: str = "Set up"
+    """The part of the program's help where it is listed."""
 
 
 # In the order in which people need them; None: everything is taken from the question of that name.
 _COMMANDS: dict[str, _Command | None] = {
     **dict.fromkeys(QUESTIONS),
+    "fleet": _Command(
+        "Ask many clusters any of these questions.", "every cluster says yes", "one says no", group="FleetGroup",
+        purpose="Cluster",
+    ),
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
     "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
@@ -65,7 +73,7 @@ class CommandGroup(HelpingGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = _MadeWhenAsked()  # type: ignore[assignment]  # a group that is complete only reads it
+        self.commands = MadeWhenAsked(dict.fromkeys((*_COMMANDS, *QUESTIONS)), _made)  # type: ignore[assignment]  # a group that is complete only reads it
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer's own, which is that
         return [*self.commands]
@@ -88,31 +96,11 @@ class CommandGroup(HelpingGroup):
         return super().resolve_command(ctx, args)
 
 
-class _MadeWhenAsked(Mapping[str, Any]):
-    """Typer's commands by name."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = _made(name, _COMMANDS.get(name))
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*_COMMANDS, *QUESTIONS)))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _COMMANDS or name in QUESTIONS
-
-
 def _purpose(name: str) -> str:
     from kubespread.questions.registry import question
 
-    return question(name).purpose if name in QUESTIONS else "Set up"
+    command = _COMMANDS.get(name)
+    return question(name).purpose if command is None else command.purpose
 
 
 def _instead_of(word: str) -> str | None:
@@ -126,25 +114,25 @@ def _instead_of(word: str) -> str | None:
     return None
 
 
-def _made(name: str, command: _Command | None) -> Any:
+def _made(name: str) -> Any:
     from kubespread.cli.options.ordered import OrderedCommand
 
+    command = _COMMANDS.get(name)
     if command is None:
         from kubespread.cli.asking import command_of
         from kubespread.questions.registry import question
 
         cls = question(name)
-        return _command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
-    function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
-    made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
+        return made_command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
+    module = import_module(f"kubespread.cli.{name}")
     codes = epilog(command.yes, command.no) if command.yes is not None else None
-    return _command(name, function, made_as, command.short_help, codes)
-
-
-def _command(
-    name: str, function: Callable[..., Any], made_as: type[HelpingCommand], short_help: str, codes: str | None
-) -> Any:
-    # A program of one command is that command.
-    alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name, cls=made_as, short_help=short_help, epilog=codes)(function)
-    return typer.main.get_command(alone)
+    if command.group:
+        group = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        group.callback(cls=getattr(module, command.group), short_help=command.short_help, epilog=codes)(
+            getattr(module, name)
+        )
+        made = typer.main.get_command(group)
+        made.name = name
+        return made
+    made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
+    return made_command(name, getattr(module, command.function or name), made_as, command.short_help, codes)

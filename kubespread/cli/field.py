@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
+Late = Callable[[Any, "Snapshot"], Any]
+"""What a value is, given the question so far and the cluster; it can be sent to another process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """What typer makes of a field: what it is called there, its type with its option, and its default."""
@@ -42,5 +46,5 @@ class Field:
     parameters: tuple[Parameter, ...]
     value: Callable[[Typed], Any]
     """What it is, before a cluster is read."""
-    late: Callable[[Any, Typed, Snapshot], Any] | None = None
-    """The same for a value that depends on the cluster, given the question so far."""
+    late: Callable[[Typed], Late] | None = None
+    """The same for a value that depends on the cluster."""

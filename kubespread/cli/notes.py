@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_takes_tables
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 class Noted(Protocol):
     """A report: what it has beside its answer."""
 
-    @property
-    def kube_version(self) -> str: ...
     @property
     def notes(self) -> Sequence[str]: ...
     @property
@@ -40,7 +38,7 @@ class Answered(Noted, Protocol):
     def unfinished(self) -> Unfinished | None: ...
 
 
-def note_source(cluster: Snapshot, report: Noted) -> None:
+def note_source(cluster: Snapshot, report: Any) -> None:
     """Where the cluster comes from and which scheduler answers, for -v."""
     note_cluster(cluster)
     # Questions about all workloads at once have no single profile.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,8 +64,7 @@ def snapshot(
       kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
-    import kubespread
-    from kubespread.snapshot.save import check_folder, check_target, save, save_map
+    from kubespread.snapshot.save import check_folder, check_target
 
     output = _target(output)
     check_target(output)
@@ -74,7 +73,22 @@ def snapshot(
     opened = open_cluster(source, quiet=speaking.quiet)
     if speaking.verbose and not speaking.quiet:
         note_cluster(opened)
-    opened, notes = kubespread.after_edits(opened.stamped(", ".join(source.sources)))
+    lines = saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)
+    for line in lines if not speaking.quiet else ():
+        say(line)
+    return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
+
+
+def saved(
+    opened: Snapshot, source: str, output: str, *, anonymize: bool = False, map_file: str | None = None
+) -> Sequence[str]:
+    """Write ``opened``, which was read from ``source``, with its edits made; what there is to say of that. Raises
+    UsageError.
+    """
+    import kubespread
+    from kubespread.snapshot.save import save, save_map
+
+    opened, notes = kubespread.after_edits(opened.stamped(source))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous
 
@@ -82,21 +96,11 @@ def snapshot(
         if map_file is not None:
             save_map(names, map_file)
     save(opened, output)
-    if not speaking.quiet:
-        _notes(opened, output, notes)
-    return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
+    read = [] if output == _STDOUT else [f"{output}: {len(opened.nodes)} nodes, {len(opened.pods)} pods"]
+    return [*notes, *(f"gap: {gap}" for gap in opened.origin.gaps), *read]
 
 
 def _target(output: str | None) -> str:
     if output is None and stdout_is_terminal():
         raise UsageError("a snapshot is too long for a terminal: name a file with -o, or -o - for standard output")
     return _STDOUT if output is None else output
-
-
-def _notes(saved: Snapshot, output: str, notes: Iterable[str]) -> None:
-    for note in notes:
-        say(note)
-    for gap in saved.origin.gaps:
-        say(f"gap: {gap}")
-    if output != _STDOUT:
-        say(f"{output}: {len(saved.nodes)} nodes, {len(saved.pods)} pods")

@@ -64,6 +64,11 @@ class Option:
     def is_for_assistants(self) -> bool:
         return not (self.is_for_scripts or self.is_path)
 
+    @property
+    def is_for_one(self) -> bool:
+        """Whether it is about how one report is shown, or about a file that one report is written to."""
+        return self.is_for_scripts and (bool(self.shown_in) or self.metavar == "FILE")
+
     def denied(self) -> str:
         """The help of the flag that negates it."""
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
@@ -127,6 +132,10 @@ class Ending(Option):
 
     prints: str = ""
     """What it prints, in a word."""
+
+    @property
+    def is_for_one(self) -> bool:
+        return True
 
 
 @cache

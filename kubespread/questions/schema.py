@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.configuration import Configuration
 from kubespread.reports.parts import API_VERSION, Report
@@ -23,6 +24,7 @@ def _of_questions() -> Iterator[type[Report]]:
 
 FILES: dict[str, type[Report]] = {
     "configuration.json": Configuration,
+    "fleet-report.json": FleetReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import msgspec
 
@@ -136,6 +136,35 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def marks(self) -> tuple[str, str] | None:
         """The labels and the namespace of the pods that a picture of the cluster marks; None: no pods in particular."""
         return None
+
+
+class Judged(Protocol):
+    """A report with its own verdict."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def unmet(self) -> Sequence[str]: ...
+    @property
+    def unfinished(self) -> Unfinished | None: ...
+
+
+def outcome(reports: Sequence[Judged], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
+    """What a question ends with: unknown where its cluster was read in part, no where a requirement is not met, else
+    unknown where some verdict is. Else the verdicts decide, or ``is_yes`` for a question whose options define what a no
+    is, regardless of the verdict; a yes with a part missing is unknown.
+    """
+    if is_in_part:
+        return "unknown"
+    if any(report.unmet for report in reports):
+        return "no"
+    if is_yes is not True and any(report.verdict == "unknown" for report in reports):
+        return "unknown"
+    if is_yes is None:
+        is_yes = all(report.verdict == "yes" for report in reports)
+    if is_yes and any(report.unfinished for report in reports):
+        return "unknown"
+    return "yes" if is_yes else "no"
 
 
 def release_phrase(kube_version: str) -> str:

@@ -88,8 +88,9 @@ def _bars(chart: Bars, look: Look) -> Iterator[str]:
 
 
 def _nodes(facts: NodeFacts, look: Look) -> Iterator[str]:
-    rows = [(name, *row.cells) for name, row in facts.rows.items()]
-    yield from _table("Nodes", ("Node", *facts.header), rows, look, is_folded=len(rows) > _OPEN_ROWS)
+    table = facts.table()
+    rows = [row.cells for row in table.rows]
+    yield from _table(table.caption, table.header, rows, look, is_folded=len(rows) > _OPEN_ROWS)
 
 
 def _table(

@@ -57,6 +57,11 @@ class NodeFacts(Struct, frozen=True):
         verdicts = [] if verdict is None else map(verdict, sheet.rows)
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
+    def table(self) -> Table:
+        """The same as rows, where no map has them."""
+        rows = [Row((name, *row.cells), row.tone) for name, row in self.rows.items()]
+        return Table("Nodes", ("Node", *self.header), rows)
+
 
 class Frame(Struct, frozen=True):
     """One step: the pods of the nodes where that changed, and the nodes that went or came."""
@@ -70,6 +75,17 @@ class Frame(Struct, frozen=True):
     """What keeps pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
     old: Mapping[str, int] = field(default_factory=dict)
     """How many of ``pods`` are of the old template, where a rollout replaces them."""
+
+
+class Tile(Struct, frozen=True):
+    """One answer of many, with its verdict: on a page it leads to what is said in full."""
+
+    name: str
+    verdict: str
+    tone: Tone
+    says: str
+    views: Sequence[View]
+    """Its reports."""
 
 
 class View(Struct, frozen=True):
@@ -108,6 +124,8 @@ class View(Struct, frozen=True):
     """Whether the last frame is the result and should be shown first."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
+    tiles: Callable[[], Sequence[Tile]] | None = None
+    """The answers that this one is about, for pages."""
 
 
 def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:
@@ -125,7 +143,7 @@ class About(TypedDict):
     beside: Mapping[str, Sequence[str]]
 
 
-_TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
+TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
 def about(report: Any) -> About:
@@ -133,7 +151,7 @@ def about(report: Any) -> About:
     return About(
         provenance=source(report.cluster, report.kube_version, report.manner),
         answer=report.answer,
-        tone=_TONES[report.verdict],
+        tone=TONES[report.verdict],
         beside=beside([report]),
     )
 

@@ -51,6 +51,11 @@ def completed(home: dict[str, str], *words: str, shell: str = "zsh", **more: str
 
 CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "a command": (["ex"], "", ["explain"]),
+    "a question for a fleet": (["fleet", "-S", "f/*.json", "au"], "", ["audit"]),
+    "what else a fleet is asked for": (["fleet", "sn"], "", ["snapshot"]),
+    "an option of a fleet's question": (["fleet", "--contexts", "*", "audit", "--fail-on", "ri"], "", ["risk"]),
+    "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
+    "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
     "not again what is given once": (["explain", "--sort", "name", "--so"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),

@@ -19,7 +19,7 @@ import kubespread
 from kubespread.assistants import server
 from kubespread.assistants.cluster import Cluster
 from kubespread.cli import answering, watch
-from kubespread.cli.commands import _COMMANDS, _made
+from kubespread.cli.commands import _made
 from kubespread.cli.options import pairs
 from kubespread.cli.options.ordered import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
@@ -186,7 +186,7 @@ class Form:
 
     @classmethod
     def of(cls, name: str, base: str) -> Form:
-        command = _made(name, _COMMANDS[name])
+        command = _made(name)
         plain_context = command.make_context(name, base.split())
         typed = {each for each in plain_context.params if _is_typed(plain_context, each)}
         options = {}
@@ -249,12 +249,12 @@ def test_what_does_not_go_together_is_said_of_parameters_that_the_command_has(co
     asked = registry.question(command)
     named = {name for pair in asked.apart for name in (pair.option, *pair.others, *filter(None, [pair.unless]))}
     named |= {name for needing, needed in asked.needs.items() for name in (needing, *needed)}
-    assert named - {parameter.name for parameter in _made(command, _COMMANDS.get(command)).params} == set()
+    assert named - {parameter.name for parameter in _made(command).params} == set()
 
 
 @pytest.mark.parametrize("command", SAMPLES)
 def test_there_is_a_sample_of_every_option(command: str) -> None:
-    names = {parameter.opts[0] for parameter in _made(command, _COMMANDS[command]).params}
+    names = {parameter.opts[0] for parameter in _made(command).params}
     assert {*SAMPLES[command]} == names - {"-h", "scenario", "nodes_by_place"}, "what every form of it is given anyway"
 
 

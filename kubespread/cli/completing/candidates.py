@@ -36,7 +36,8 @@ class Candidates:
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
-    "context": known_names.contexts, "to_context": known_names.contexts, "cluster": known_names.clusters,
+    "context": known_names.contexts, "contexts": known_names.contexts, "to_context": known_names.contexts,
+    "cluster": known_names.clusters,
     "user": known_names.users, "namespace": cluster_names.namespaces,
     "kube_version": known_names.releases, "kube_versions": known_names.releases,
     "to_kube_version": known_names.releases,
@@ -60,7 +61,7 @@ _BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): cluster_n
 """Those of one command only."""
 
 FILES = frozenset({
-    "FILE", "PATH", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
+    "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
     "TEMPLATE[:N][@KEY=VALUE]", "POLICY",
 })  # fmt: skip
 """What the help calls a value that may be a file's name."""
@@ -68,7 +69,7 @@ _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
 """What no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
-_NO_FILES = frozenset({"template_path"})
+_NO_FILES = frozenset({"template_path", "contexts"})
 FREE = frozenset({
     "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
     "KEY[=VALUE][:EFFECT]",
@@ -80,7 +81,7 @@ def source_of(command: str, parameter: Parameter) -> Source | None:
     """Where the values of an option or argument come from, apart from files."""
     if parameter.choices:
         return lambda _line, _environment: parameter.choices
-    by_command = _BY_COMMAND.get((command, parameter.name))
+    by_command = _BY_COMMAND.get((command.rpartition(" ")[2], parameter.name))
     return by_command or _BY_NAME.get(parameter.name) or _BY_METAVAR.get(parameter.metavar)
 
 
@@ -94,7 +95,7 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     if line.is_option:
         return Candidates(tuple(_options(line)))
     if line.parameter is None:
-        return Candidates(tuple(_commands(line)) if not line.command else ())
+        return Candidates(tuple(_commands(line)))
     source = source_of(line.command, line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (
@@ -104,7 +105,7 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
 
 
 def _commands(line: Line) -> Iterator[Candidate]:
-    return (Candidate(name, command.help) for name, command in line.commands.items() if name.startswith(line.word))
+    return (Candidate(name, command.help) for name, command in line.following.items() if name.startswith(line.word))
 
 
 def _options(line: Line) -> Iterator[Candidate]:

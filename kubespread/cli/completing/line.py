@@ -42,6 +42,13 @@ class Line:
         """Whether the word is the beginning of an option's name."""
         return self.parameter is None and self.word.startswith("-") and not self.only_arguments
 
+    @property
+    def following(self) -> dict[str, Command]:
+        """The commands that may come next, by the word that they are."""
+        before = f"{self.command} " if self.command else ""
+        names = (name for name in self.commands if name.startswith(before) and " " not in name[len(before) :])
+        return {name[len(before) :]: self.commands[name] for name in names}
+
     def value(self, name: str) -> str:
         """The last value given to an option; empty without one."""
         return next(reversed(self.values.get(name, [])), "")
@@ -65,9 +72,11 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
                 waiting = None
             elif waiting is None:
                 line.flags.append(text)
-        elif not line.command:
+        elif text in (following := line.following):
+            line.command = f"{line.command} {text}".strip()
+        elif following:
             # Nothing is known of what follows a command that does not exist.
-            line.command = text if text in commands else ""
+            line.command = ""
         else:
             line.arguments.append(text)
     _end(line, waiting)

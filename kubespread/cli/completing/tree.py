@@ -48,7 +48,7 @@ class Command(msgspec.Struct, frozen=True):
 
 
 Commands = dict[str, Command]
-"""By name, in the order of ``--help``."""
+"""By name, in the order of ``--help``; what follows another command has the name of that before its own."""
 
 
 class _Remembered(msgspec.Struct):
@@ -77,14 +77,16 @@ def read_commands() -> Commands:
 
     from kubespread.cli.app import app
 
-    tree: Mapping[str, Any] = getattr(get_command(app), "commands")  # noqa: B009 - of a group, which typer does not say it is
-    return {
-        name: Command(
-            _first_sentence(command.help), tuple(_parameter(part) for part in command.params if not _is_hidden(part))
-        )
-        for name, command in tree.items()
-        if not command.hidden
-    }
+    return dict(_commands(get_command(app), ""))
+
+
+def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
+    for name, command in group.commands.items():
+        if not command.hidden:
+            parameters = tuple(_parameter(part) for part in command.params if not _is_hidden(part))
+            yield f"{before}{name}", Command(_first_sentence(command.help), parameters)
+            if hasattr(command, "commands"):
+                yield from _commands(command, f"{before}{name} ")
 
 
 def _parameter(part: Any) -> Parameter:

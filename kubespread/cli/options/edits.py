@@ -87,10 +87,11 @@ class OptionalClusterOptions(EditedClusterOptions):
     def reaching(self) -> Iterator[str]:
         """The options that say how a running cluster is reached, and not which one."""
         for field in fields(self):
-            if field.name in _REACHING and getattr(self, field.name) != field.default:
-                yield _REACHING[field.name]
+            if field.name in REACHING and getattr(self, field.name) != field.default:
+                yield REACHING[field.name]
 
 
-_REACHING = {
-    "as_user": "--as", "as_group": "--as-group", "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
+REACHING = {
+    "kubeconfig": "--kubeconfig", "as_user": "--as", "as_group": "--as-group",
+    "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
 }  # fmt: skip

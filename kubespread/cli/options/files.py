@@ -62,6 +62,13 @@ def _inputs(context: Any) -> Iterator[tuple[_Identity, str]]:
                 yield from _files(text)
                 if parameter.name in _READ_AS_DIRECTORIES:
                     yield from _in_directory(Path(text))
+    # Of a fleet the clusters stand before the question, as patterns.
+    for pattern in texts_of(context.parent.params.get("snapshot")) if context.parent is not None else ():
+        from kubespread.questions.fleet.clusters import matching
+
+        for found in matching(pattern):
+            yield from _files(found)
+            yield from _in_directory(Path(found))
     for text in os.environ.get("KUBECONFIG", "").split(os.pathsep):
         yield from _files(text)
     for path in (*candidates(os.environ), Path("~/.kube/config")):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -10,7 +12,7 @@ import typer
 
 from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.field import Field, Parameter, Typed
+from kubespread.cli.field import Field, Late, Parameter, Typed
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.helping import valued
 from kubespread.cli.options.scheduler import DEFAULT_RELEASE, RELEASES, SchedulerOptions
@@ -20,6 +22,7 @@ from kubespread.errors import UsageError
 if TYPE_CHECKING:
     from kubespread.cli.options.edits import EditedClusterOptions
     from kubespread.questions.question import Workload
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 PANEL = "What differs AFTER (besides edits and --set)"
@@ -155,24 +158,27 @@ def sides_field(option: Workload) -> Field:
             check_asked(pods, own, side)
         return tuple(pods)
 
-    def late(question: Any, typed: Typed, opened: Snapshot) -> tuple[Any, Any]:
-        from kubespread import ClusterSide, Side
-
-        scheduling = typed.scheduling
+    def late(typed: Typed) -> Late:
+        scheduling, after = typed.scheduling, after_in(typed)
         assert isinstance(scheduling, CompareSchedulerOptions)
-        after, pods = after_in(typed), question.pods
-        elsewhere, before = after.cluster(typed.source), replace(opened, edits=())
-        other = before if elsewhere is None else open_cluster(elsewhere, quiet=typed.speaking.quiet)
-        after_it = after.scheduling(scheduling).scheduler()
-        if isinstance(pods[0], ClusterWorkloads):
-            return (
-                ClusterSide(before, scheduling.before().scheduler(), kinds=pods[0].kinds),
-                ClusterSide(other.edited(*opened.edits), after_it, typed["settings"] or (), pods[0].kinds),
-            )
-        return (
-            Side(before, pods[0], scheduling.before().scheduler()),
-            Side(other.edited(*opened.edits), pods[-1], after_it, typed["settings"] or ()),
-        )
+        schedulers = scheduling.before().scheduler(), after.scheduling(scheduling).scheduler()
+        elsewhere, quiet = after.cluster(typed.source), typed.speaking.quiet
+        return partial(_sides, elsewhere, quiet, schedulers, tuple(typed["settings"] or ()))
 
     otherwise = (Parameter(name, declared[name], None) for name in declared)
     return Field((*of_one.parameters, _EVERY, *otherwise), value, late)
+
+
+def _sides(
+    elsewhere: ClusterOptions | None, quiet: bool, schedulers: tuple[Scheduler, Scheduler], settings: Sequence[str],
+    question: Any, opened: Snapshot,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The one before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
+    from kubespread import ClusterSide, Side
+
+    pods, before = question.pods, replace(opened, edits=())
+    other = (before if elsewhere is None else open_cluster(elsewhere, quiet=quiet)).edited(*opened.edits)
+    if isinstance(pods[0], ClusterWorkloads):
+        kinds = pods[0].kinds
+        return ClusterSide(before, schedulers[0], kinds=kinds), ClusterSide(other, schedulers[1], settings, kinds)
+    return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)

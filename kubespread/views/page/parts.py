@@ -4,26 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
+from kubespread.views.layout import cut_end
 from kubespread.views.page.legend import of_bars
 from kubespread.views.page.markup import text
 from kubespread.views.sheet import Table
-from kubespread.views.view import Bar, Bars, View
+from kubespread.views.view import Bar, Bars, Tile, View, tables_of, with_nodes
 from kubespread.wording import count_of
 
 _MOST_OPEN = 60
 """Rows of a table that starts open; a longer one is laid out only when it is opened."""
 _BAR, _LINE = 320, 20
 _MOST_BARS = 24
+_SAID = 120
+"""Letters of an answer on a tile."""
 _LONG = 45
 """Letters of a cell that may be folded."""
 
 
 def answer(account: View) -> str:
+    return f'<section aria-label="Answer">{_answer(account)}</section>'
+
+
+def _answer(account: View) -> str:
     last, *rest = account.answer or [""]
     others = "".join(f"<p>{text(line)}</p>" for line in rest)
-    return (
-        f'<section aria-label="Answer" class="answer {account.tone}">{others}<p class="last">{text(last)}</p></section>'
+    return f'<div class="answer {account.tone}">{others}<p class="last">{text(last)}</p></div>'
+
+
+def tiles(every: Sequence[Tile]) -> str:
+    """A link for each answer, to what `answers` has of it."""
+    if not every:
+        return ""
+    links = "".join(
+        f'<li><a class="tile {tile.tone}" href="#a{place}"><b>{text(tile.name)}</b> <em>{text(tile.verdict)}</em> '
+        f"<span>{text(cut_end(tile.says, _SAID))}</span></a></li>"
+        for place, tile in enumerate(every)
     )
+    return f'<nav aria-label="Clusters"><ul class="tiles">{links}</ul></nav>'
+
+
+def answers(every: Sequence[Tile]) -> str:
+    """Each answer in full, its tables closed."""
+    return "".join(_in_full(f"a{place}", tile) for place, tile in enumerate(every))
+
+
+def _in_full(name: str, tile: Tile) -> str:
+    says = f'<div class="answer {tile.tone}"><p class="last">{text(tile.verdict)}: {text(tile.says)}</p></div>'
+    told = [_one_of_several(f"{name}r{place}", view) for place, view in enumerate(tile.views)]
+    return f'<section id="{name}"><h2>{text(tile.name)}</h2>{says if not told else ""}{"".join(told)}</section>'
+
+
+def _one_of_several(name: str, view: View) -> str:
+    told = with_nodes(view)
+    every = [*tables_of(told), *([] if told.nodes is None else [told.nodes.table()])]
+    closed = "".join(_table(f"{name}t{number}", replace(table, is_detail=True)) for number, table in enumerate(every))
+    whence = " · ".join(part for part in (told.title, told.provenance) if part)
+    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{closed}'
 
 
 def bars(every: Sequence[Bars]) -> str:

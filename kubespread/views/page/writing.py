@@ -37,6 +37,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         )
     )
     frames = account.frames if drawn is not None else ()
+    tiles = account.tiles() if account.tiles is not None else ()
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -44,6 +45,8 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         css=css,
         script=script,
         answer=parts.answer(account),
+        tiles=parts.tiles(tiles),
+        answers=parts.answers(tiles),
         picture="" if drawn is None else _topology(account, drawn),
         bars=parts.bars(account.bars),
         tables=parts.tables(tables_of(account)),

@@ -1,0 +1,283 @@
+"""``kubespread fleet``: any question, with its own options, asked of many clusters."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, make_dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
+
+from kubespread.cli.answering import CODES, Answering
+from kubespread.cli.asking import JOBS, Asked, command_about
+from kubespread.cli.exitcodes import ExitCode, epilog
+from kubespread.cli.made import MadeWhenAsked, made_command
+from kubespread.cli.options.answer import SpeakingOptions
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import REACHING, EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.helping import HelpingGroup
+from kubespread.cli.options.ordered import OrderedCommand
+from kubespread.cli.options.spelling import valued
+from kubespread.cli.snapshot import saved
+from kubespread.cli.stderr import complain, say
+from kubespread.cli.waiting import waiting
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.questions.fleet.report import worst
+from kubespread.questions.question import Question
+from kubespread.questions.registry import QUESTIONS, question
+from kubespread.questions.tasks import Workers
+from kubespread.views.formats import writers_of
+from kubespread.wording import count_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.fleet.clusters import Member
+    from kubespread.snapshot.edits.verb import Edit
+
+_OUTPUTS = {
+    "table": "a table", "plain": "plain columns", "csv": "",
+    "name": "prints the clusters that do not say yes, the worst first",
+}  # fmt: skip
+_HOME = "kubespread.questions.fleet"
+_NO_FILE_NAME = re.compile(r"[^\w.@+-]+")
+_SUFFIXES = re.compile(r"\.(json|ya?ml|tar|t?gz|zip|bz2|xz)$")
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOptions(ClusterOptions):
+    """Which clusters are asked, and how running ones are reached."""
+
+    snapshot: Annotated[
+        list[Path] | None,
+        valued(
+            "-S", "--snapshot", metavar="PATTERN",
+            help="Clusters from files, directories and archives whose names match, quoted: 'fleet/*.json.gz'; ** is "
+            "folders at any depth. Repeatable.",
+        ),
+    ] = None  # fmt: skip
+    contexts: Annotated[
+        list[str] | None,
+        valued(
+            "--contexts", metavar="PATTERN",
+            help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'. Repeatable.",
+        ),
+    ] = None  # fmt: skip
+    context: str | None = None
+    cluster: str | None = None
+    user: str | None = None
+
+    def members(self, edits: tuple[Edit, ...] = ()) -> list[Member]:
+        """Raises UsageError and ManifestError."""
+        from kubespread.questions.fleet.clusters import Member, contexts, files
+
+        if not (self.snapshot or self.contexts):
+            raise UsageError(
+                "which clusters? Name files with -S 'fleet/*.json.gz', or contexts with --contexts 'prod-*'"
+            )
+        if not self.contexts:
+            for each in fields(ClusterOptions):
+                if each.name in REACHING and getattr(self, each.name) != each.default:
+                    raise UsageError(f"{REACHING[each.name]} is for running clusters: add --contexts, or leave it out")
+        running = contexts(self.contexts, self.access(), os.environ) if self.contexts else ()
+        return [
+            *(Member(path, path, edits) for path in files(self.sources)),
+            *(Member(str(access.context), access, edits) for access in running),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _OfFleet:
+    """What a command of a fleet has besides its own options."""
+
+    fleet: FleetOptions = FleetOptions()
+    typed_order: tuple[str, ...] = ()
+
+
+# The clusters are the fleet's; what is changed in each is the question's.
+_Edited: Any = make_dataclass(
+    "_Edited",
+    [
+        *((each.name, Any, field(default=each.default)) for each in fields(ClusterOptions)),
+        ("fleet", Any, field(default=FleetOptions())),
+    ],
+    bases=(EditedClusterOptions,), frozen=True,
+)  # fmt: skip
+
+
+class FleetCommand(OrderedCommand):
+    """A command that is told the options of the fleet as ``fleet``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        ctx.params["fleet"] = ctx.obj
+        return rest
+
+
+@grouped
+def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
+    """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
+
+    The question has its own options, after its name; those that name clusters stand before it. A cluster that cannot be
+    reached or read has a row with the reason, and the others answer. The exit code is the worst that the question ends
+    with for any of them: 1 where it is no for one, else 3 where one cannot tell or has no answer, else 0. -o json has
+    each cluster's report, --html a tile for each.
+
+    \b
+    Examples:
+      kubespread fleet -S 'fleet/*.json.gz' audit -A --fail-on violated
+      kubespread fleet --contexts 'prod-*' pending -A --html fleet.html
+      kubespread fleet --contexts '*' simulate web.yaml --replicas 9
+      kubespread fleet -S 'fleet/*' compare -A --kube-version 1.36 --kube-version 1.37
+      kubespread fleet --contexts 'prod-*' snapshot -o fleet/
+    """
+    called.obj = clusters
+    return ExitCode.YES
+
+
+def asking(cls: type[Question[Any]]) -> Callable[..., int]:
+    """The function of a question's command."""
+    return grouped(command_about(cls, _answers, writers_of(_OUTPUTS, _HOME), _Edited, is_alone=False))
+
+
+def _answers(asked: Asked) -> ExitCode:
+    from kubespread.questions.fleet.answer import answers
+
+    typed, source = asked.typed, asked.typed.source
+    options: FleetOptions = getattr(source, "fleet")  # noqa: B009 - of the class above, which is made
+    answering = Answering(None, typed.scheduling.scheduler(), asked.answer, typed.speaking)
+    clusters = options.members(tuple(source.edits()))
+    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet) as hearing:
+        report = answers(
+            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_progress, asked.settle
+        )
+    answering.show(report, [("", report)], writer=writers_of(_OUTPUTS, _HOME)[answering.written.name])
+    is_strict = asked.answer.strict
+    return CODES[
+        worst(
+            "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
+        )
+    ]
+
+
+@grouped
+def snapshot(
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIRECTORY", show_default=False, help="Where; made if need be.")
+    ],
+    anonymize: Annotated[
+        bool,
+        typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
+    jobs: JOBS = None,
+    source: _OfFleet,
+    speaking: SpeakingOptions,
+) -> int:
+    """Save what scheduling needs from each cluster, as NAME.json.gz in one directory.
+
+    What each file holds is as in kubespread snapshot. A cluster that cannot be reached is named, the others are saved,
+    and the exit code is 3.
+
+    \b
+    Examples:
+      kubespread fleet --contexts 'prod-*' snapshot -o fleet/
+      kubespread fleet -S 'dumps/*' snapshot --anonymize -o shared/
+    """
+    targets = _targets(source.fleet.members(), output)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{output}: {error.strerror}") from error
+    make = partial(_Saving.of, anonymize, None)
+    workers, is_whole = Workers(jobs, on_lost=(lambda _: None) if speaking.quiet else say), True
+    with waiting(f"saving {count_of(len(targets), 'cluster')}", quiet=speaking.quiet) as hearing:
+        results = []
+        for result in workers.results(make(), make, targets, 0.0):
+            results.append(result)
+            if hearing.on_progress is not None:
+                hearing.on_progress(len(results))
+    for lines, wrong, has_gaps in results:
+        for line in () if speaking.quiet else lines:
+            say(line)
+        if wrong:
+            complain(wrong)
+        is_whole = is_whole and not wrong and not (strict and has_gaps)
+    return ExitCode.YES if is_whole else ExitCode.NO_CLUSTER
+
+
+def _targets(clusters: Sequence[Member], folder: Path) -> list[tuple[Member, str]]:
+    """Each with the file that it is saved as. Raises UsageError where two would be one, or one is read."""
+    targets = [(member, str(folder / f"{_file_name(member)}.json.gz")) for member in clusters]
+    whose: dict[str, Member] = {}
+    for member, path in targets:
+        other = whose.setdefault(path, member)
+        if other is not member:
+            raise UsageError(f"{other.name} and {member.name} would both be saved as {path}")
+    read = {os.path.realpath(member.source) for member in clusters if isinstance(member.source, str)}
+    for _, path in targets:
+        if os.path.realpath(path) in read:
+            raise UsageError(f"{path} would be overwritten, which is read: name another directory")
+    return targets
+
+
+def _file_name(member: Member) -> str:
+    if not isinstance(member.source, str):
+        return _NO_FILE_NAME.sub("_", member.name)
+    name = Path(member.source).name
+    while (shorter := _SUFFIXES.sub("", name)) not in (name, ""):
+        name = shorter
+    return name
+
+
+class _Saving:
+    """Saves one cluster after another."""
+
+    def __init__(self, anonymize: bool) -> None:
+        self._anonymize = anonymize
+        self.assumed: dict[str, None] = {}
+
+    @classmethod
+    def of(cls, question: bool, _scene: None) -> Self:
+        return cls(question)
+
+    def __call__(self, target: tuple[Member, str]) -> tuple[Sequence[str], str, bool]:
+        """What there is to say, what went wrong, and whether there are gaps."""
+        member, path = target
+        try:
+            opened = member.opened()
+            lines = saved(opened, member.name, path, anonymize=self._anonymize)
+        except KubespreadError as error:
+            told = str(error)
+            return (), told if told.startswith(member.name) else f"{member.name}: {told}", False
+        return lines, "\n".join(opened.faults), bool(opened.origin.gaps)
+
+
+class FleetGroup(HelpingGroup):
+    """The questions and ``snapshot``, each built only when it is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = MadeWhenAsked((*QUESTIONS, "snapshot"), _made)  # type: ignore[assignment]  # a group that is complete only reads it
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self.commands]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if word not in self.commands and not ctx.resilient_parsing and Path(word).exists():
+            ctx.fail(f"{word} is not a question: quote a pattern, as in -S 'fleet/*.json.gz'")
+        return super().resolve_command(ctx, args)
+
+
+def _made(name: str) -> Any:
+    if name not in QUESTIONS:
+        codes = epilog("all are saved", None)
+        return made_command(name, snapshot, FleetCommand, "Save what scheduling needs from each cluster.", codes)
+    cls = question(name)
+    codes = epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}")
+    return made_command(name, asking(cls), FleetCommand, cls.summary, codes)

@@ -1,0 +1,1 @@
+"""One question, asked of many clusters: not a question of its own."""

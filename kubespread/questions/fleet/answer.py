@@ -1,0 +1,167 @@
+"""Asks many clusters the same question, each as if it were the only one."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from msgspec.structs import replace
+
+from kubespread.candidate.input.sources import read_once
+from kubespread.errors import KubespreadError, SnapshotError, UsageError
+from kubespread.questions.fleet.clusters import Member, members
+from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
+from kubespread.questions.question import ManifestsQuestion, Question
+from kubespread.questions.scene import OnProgress, Scene, ask, cluster_reference
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
+from kubespread.reports.parts import outcome
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.live.kubeconfig import Access
+
+_MAX_NAMED = 3
+_KEPT = 10
+"""Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
+Settle = Callable[[Question[Any], Snapshot], Question[Any]]
+"""What only a cluster can say of a question, such as the namespace of its context, is added to it."""
+
+
+def fleet(
+    clusters: Iterable[str | Path | Snapshot | Access], question: Question[Any], scheduler: Scheduler | None = None, *,
+    jobs: int | None = 1, on_progress: OnProgress | None = None,
+) -> FleetReport:  # fmt: skip
+    """What each of ``clusters`` answers to ``question``, the worst first.
+
+    A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
+    running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
+    be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
+    ``on_progress`` is called now and then with how many have answered.
+
+    Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
+    refuse the question in the same words.
+    """
+    return answers(members(clusters), question, scheduler or Scheduler(), Workers(jobs), on_progress)
+
+
+def answers(
+    asked: Sequence[Member], question: Question[Any], scheduler: Scheduler, workers: Workers,
+    on_progress: OnProgress | None = None, settle: Settle | None = None,
+) -> FleetReport:  # fmt: skip
+    """The same of clusters that are found already; ``settle`` is for another process too. Raises what `fleet` does."""
+    if not asked:
+        raise UsageError("a fleet without clusters: name some")
+    if isinstance(question, ManifestsQuestion):
+        question = replace(question, pods=tuple(_for_all(pod, question.template_path) for pod in question.pods))
+    make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
+    done: list[_Row] = []
+    for row in workers.results(make(), make, asked, 0.0):
+        done.append(row)
+        if on_progress is not None:
+            on_progress(len(done))
+    refusals = {row.told.error for row in done if row.is_refused}
+    if len(refusals) == 1 and all(row.is_refused for row in done):
+        # It is the question's fault, and no cluster's.
+        raise UsageError(*str(refusals.pop()).split("\n"))
+    return FleetReport(
+        question=question.given,
+        clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
+        gaps=_each_once(done, "gaps"),
+        not_modelled=_each_once(done, "not_modelled"),
+        notes=_each_once(done, "notes"),
+    )
+
+
+def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
+    """What reports say beside their answers, each with the clusters that it is about where these are not all."""
+    answered = [row for row in done if row.parts]
+    whose: dict[str, dict[str, None]] = {}
+    for row in answered:
+        for part in row.parts:
+            for text in getattr(part, name, ()):
+                whose.setdefault(text, {})[row.told.name] = None
+    return tuple(
+        text if len(names) == len(answered) else f"{some_of([*names], _MAX_NAMED)}: {text}"
+        for text, names in whose.items()
+    )
+
+
+def _for_all(pod: Any, template_path: str) -> Any:
+    """A file as it is, since it can be read again; what cannot be is read now. Raises ManifestError."""
+    is_file = isinstance(pod, str | Path) and Path(pod).is_file()
+    return pod if is_file else read_once(pod, template_path)
+
+
+class _Row(NamedTuple):
+    """What one cluster answers."""
+
+    told: FleetCluster
+    parts: tuple[Any, ...] = ()
+    """What has notes of its own."""
+    is_refused: bool = False
+    """Whether the question cannot be asked of it."""
+
+
+class _Asking:
+    """One question and its scheduler, for one cluster after another."""
+
+    def __init__(self, question: Question[Any], settle: Settle | None, scheduler: Scheduler) -> None:
+        self._question, self._settle, self._scheduler = question, settle, scheduler
+        self.assumed: dict[str, None] = {}
+        self._asked = 0
+
+    @classmethod
+    def of(cls, question: tuple[Question[Any], Settle | None], scene: tuple[Scheduler, str]) -> Self:
+        scheduler, folder = scene
+        if os.path.realpath(".") != folder:
+            # Paths are as seen from there, and a worker may have been started elsewhere.
+            os.chdir(folder)
+        return cls(question[0], question[1], scheduler)
+
+    def __call__(self, member: Member) -> _Row:
+        self._asked += 1
+        # A process that never looks for garbage in circles would keep what each cluster leaves until the last.
+        if not gc.isenabled() and self._asked % _KEPT == 0:
+            gc.collect()
+        return self._row(member)
+
+    def _row(self, member: Member) -> _Row:
+        try:
+            snapshot = member.opened()
+        except KubespreadError as error:
+            return _Row(FleetCluster(name=member.name, error=str(error)))
+        try:
+            return self._answered(member.name, snapshot)
+        except KubespreadError as error:
+            told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
+            return _Row(told, is_refused=not isinstance(error, SnapshotError))
+
+    def _answered(self, name: str, snapshot: Snapshot) -> _Row:
+        question = self._question if self._settle is None else self._settle(self._question, snapshot)
+        refused: list[KubespreadError] = []
+        other = question.instead(Scene(snapshot, self._scheduler, question))
+        if other is not None:
+            reports, parts, is_yes = [("", other.report)], [("", other.report)], other.is_yes
+        else:
+            answer = ask(snapshot, question, self._scheduler, on_refused=refused.append)
+            reports, parts = [*question.reports(answer)], [*question.parts(answer)]
+            is_yes = question.is_yes(answer)
+        faults = (*snapshot.faults, *map(str, refused))
+        verdict = worst(report.verdict for _, report in reports)
+        told = FleetCluster(
+            name=name,
+            verdict=verdict,
+            passes=outcome([report for _, report in reports], is_yes, is_in_part=bool(faults)),
+            headline=next(f"{whose}{report.answer[0]}" for whose, report in reports if report.verdict == verdict),
+            unmet=tuple(f"{whose}{text}" for whose, report in reports for text in report.unmet),
+            faults=faults,
+            cluster=cluster_reference(snapshot),
+            reports=tuple(report for _, report in reports),
+        )
+        return _Row(told, tuple(part for _, part in parts))

@@ -1,0 +1,92 @@
+"""The clusters of a fleet: files by patterns of their names, contexts of a kubeconfig by patterns of theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubespread.errors import UsageError
+from kubespread.questions.opening import connect, load
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.edits.verb import Edit
+    from kubespread.snapshot.live.kubeconfig import Access
+
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One cluster of a fleet, before anything is read of it."""
+
+    name: str
+    source: str | Snapshot | Access
+    """The path of its file, directory or archive, what was read of it already, or how it is reached."""
+    edits: tuple[Edit, ...] = ()
+    """What is changed in it before the question."""
+
+    def opened(self) -> Snapshot:
+        """Raises SnapshotError, ManifestError and UsageError."""
+        if isinstance(self.source, Snapshot):
+            snapshot = self.source
+        else:
+            snapshot = load(self.source) if isinstance(self.source, str) else connect(self.source)
+        return snapshot.edited(*self.edits)
+
+
+def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
+    """Whatever clusters are given as. Raises UsageError for a pattern that no file matches."""
+    found: list[Member] = []
+    for number, given in enumerate(clusters, 1):
+        if isinstance(given, str | Path):
+            found += (Member(path, path) for path in files([str(given)]))
+        elif isinstance(given, Snapshot):
+            found.append(Member(", ".join(given.files) or given.origin.source or f"cluster {number}", given))
+        else:
+            found.append(Member(given.context or "the current context", given))
+    return found
+
+
+def files(patterns: Iterable[str]) -> list[str]:
+    """What the patterns stand for, each once: ``fleet/*.json.gz``, with ``**`` for folders at any depth. Raises
+    UsageError where nothing matches one.
+    """
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        paths = matching(pattern)
+        if not paths:
+            raise UsageError(f"no file matches {pattern!r}")
+        found |= dict.fromkeys(paths)
+    return [*found]
+
+
+def matching(pattern: str) -> list[str]:
+    """The files that one pattern stands for, by name."""
+    # A file may have a bracket in its name.
+    return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
+
+
+def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
+    """How each context of the kubeconfig is reached that matches a pattern. Raises UsageError where none does, and
+    ManifestError.
+    """
+    from kubespread.snapshot.live.kubeconfig import names
+
+    known = names("contexts", access, environment)
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        named = [name for name in known if name == pattern or fnmatchcase(name, pattern)]
+        if not named:
+            has = some_of(known, _MAX_NAMED) or "none"
+            raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
+        found |= dict.fromkeys(named)
+    return (replace(access, context=name) for name in found)

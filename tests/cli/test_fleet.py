@@ -1,0 +1,202 @@
+"""Many clusters on one command line: which are asked, what is printed, how it ends."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import kubespread
+from tests.api.server import FakeApi, serving
+from tests.builders import hosts, pod, pods_on
+from tests.cli.support import FIXTURES, ROOT, Result, run
+
+CLUSTERS = FIXTURES / "clusters"
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "fleet-report.json").read_text()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A fleet: one violated, one at risk, one fine, and one file that broke off."""
+    for name, file in {"ap": "after-zone-outage", "eu": "small-zone-of-200-nodes", "us": "web-in-three-zones"}.items():
+        (tmp_path / f"{name}.yaml").write_bytes((CLUSTERS / f"{file}.yaml").read_bytes())
+    (tmp_path / "za.json").write_text("{")
+    return tmp_path
+
+
+def asked(folder: Path, line: str) -> Result:
+    return run("fleet", *shlex.split(line), cwd=folder, env={"XDG_CACHE_HOME": str(folder / "cache")})
+
+
+@dataclass(frozen=True)
+class Case:
+    line: str
+    code: int
+    out: str
+    err: str = ""
+
+
+CASES = {
+    "all are fine": Case(
+        "-S us.yaml audit -A -q -o csv", 0,
+        "cluster,verdict,passes,age_seconds,answer\nus.yaml,yes,yes,,\"1 workload, nothing found\"\n",
+    ),
+    "one is violated, and one cannot be read": Case(
+        "-S '*.*' audit -A -q -o plain", 1,
+        "CLUSTER   VERDICT   PASSES    AGE-SECONDS   ANSWER\n"
+        "ap.yaml   no        no        <none>        2 workloads: 2 violated, 0 fine\n"
+        "za.json   unknown   unknown   <none>        za.json:1: JSON syntax: Input data was truncated\n"
+        "eu.yaml   no        yes       <none>        1 workload: 1 at risk, 0 fine\n"
+        "us.yaml   yes       yes       <none>        1 workload, nothing found\n",
+    ),
+    "one cannot be read": Case(
+        "-S 'us.*' -S 'za.*' audit -A -q -o name", 3, "za.json\n",
+    ),
+    "one is at risk, which passes": Case("-S 'eu.*' audit -A -q -o name", 0, "eu.yaml\n"),
+    "one is at risk, which is asked for": Case(
+        "-S 'eu.*' -S 'us.*' audit -A -q -o name --fail-on risk", 1, "eu.yaml\n",
+        "requirement not met: eu.yaml: --fail-on risk: 1 workload at this level or above\n",
+    ),
+    "an edit is made in each": Case("-S 'us.*' pending -A -q -o name --scale deploy/web=90", 1, "us.yaml\n"),
+    "no file matches": Case("-S 'x*' audit", 2, "", "error: no file matches 'x*'\n"),
+    "no cluster is named": Case(
+        "audit -A", 2, "",
+        "error: which clusters? Name files with -S 'fleet/*.json.gz', or contexts with --contexts 'prod-*'\n",
+    ),
+    "a question that is unknown": Case(
+        "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n",
+    ),
+    "a pattern without quotes": Case(
+        "-S ap.yaml eu.yaml us.yaml audit", 2, "",
+        "error: eu.yaml is not a question: quote a pattern, as in -S 'fleet/*.json.gz' (see 'kubespread fleet --help')\n",
+    ),
+    "a kubeconfig without contexts": Case(
+        "-S '*' --kubeconfig x audit", 2, "",
+        "error: --kubeconfig is for running clusters: add --contexts, or leave it out\n",
+    ),
+    "a manifest that does not exist": Case(
+        "-S '*.yaml' explain web.yaml", 2, "", "error: web.yaml: No such file or directory\n",
+    ),
+    "a page in the place of a cluster": Case(
+        "-S '*.yaml' audit -A -q --html us.yaml", 2, "",
+        "error: --html us.yaml would overwrite us.yaml, which is read: name another file\n",
+    ),
+    "what is about one answer": Case(
+        "-S '*.yaml' audit -A --why", 2, "", "error: No such option: --why (Possible options: --key) (see 'kubespread fleet audit --help')\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_printed_and_how_it_ends(case: str, folder: Path) -> None:
+    expected = CASES[case]
+    assert asked(folder, expected.line) == (expected.code, expected.out, expected.err)
+
+
+def test_a_terminal_leaves_out_what_names_share_and_most_that_are_fine(folder: Path) -> None:
+    for number in range(30):
+        (folder / f"us-{number:02}.yaml").write_bytes((folder / "us.yaml").read_bytes())
+    shown = run("fleet", "-S", f"{folder}/[ue]*.yaml", "audit", "-A", "-q", "--color", "never", terminal=80).out
+    title, where, header, worst, *fine, hidden, last = shown.splitlines()
+    assert (title, where.strip()) == ("audit of 32 clusters", str(folder))
+    assert (header.split(), worst.split()[:3], len(fine)) == (
+        ["CLUSTER", "VERDICT", "PASSES", "ANSWER"], ["eu.yaml", "no", "yes"], 20,
+    )  # fmt: skip
+    assert (hidden.strip(), last) == ("11 more clusters: yes (-v shows all)", "32 clusters: 1 no, 31 yes")
+
+
+def test_json_has_each_report_as_the_question_alone_prints_it(folder: Path) -> None:
+    report = json.loads(asked(folder, "-S '*.*' audit -A -q -o json").out)
+    SCHEMA.validate(report)
+    for row in report["clusters"]:
+        alone = run("audit", "-A", "-S", row["name"], "-q", "-o", "json", cwd=folder)
+        assert row["reports"] == ([] if row["error"] else [json.loads(alone.out)])
+        assert row["passes"] == {0: "yes", 1: "no", 3: "unknown"}[alone.code]
+
+
+def test_a_page_has_a_tile_a_cluster_that_leads_to_its_rows(folder: Path) -> None:
+    asked(folder, "-S '*.*' audit -A -q --html page.html")
+    page = (folder / "page.html").read_text()
+    for place, (name, verdict, tone) in enumerate(
+        [
+            ("ap.yaml", "no", "bad"),
+            ("za.json", "no answer", "warn"),
+            ("eu.yaml", "no", "bad"),
+            ("us.yaml", "yes", "good"),
+        ]
+    ):
+        assert f'<a class="tile {tone}" href="#a{place}"><b>{name}</b> <em>{verdict}</em>' in page
+        assert f'<section id="a{place}"><h2>{name}</h2>' in page
+    assert '<details class="rows" id="a0r0t0"><summary><h2>Workloads (2)</h2></summary>' in page
+
+
+def test_what_can_be_read_only_once_is_read_for_all(folder: Path) -> None:
+    manifest = (FIXTURES / "manifests" / "one-constraint.yaml").read_bytes()
+    piped = run("fleet", "-S", "[ue]*.yaml", "explain", "-q", "-o", "csv", cwd=folder, stdin=manifest)
+    (folder / "pod.yaml").write_bytes(manifest)
+    named = run("fleet", "-S", "[ue]*.yaml", "explain", "pod.yaml", "-q", "-o", "csv", cwd=folder)
+    assert piped == named
+    assert named.out.count("\n") == 3
+
+
+def test_both_sides_of_a_comparison_are_each_clusters_own(folder: Path) -> None:
+    line = "-S '*.yaml' compare -A --kube-version 1.30 --kube-version 1.36 -q -o csv"
+    one, two = asked(folder, f"{line} --jobs 1"), asked(folder, f"{line} --jobs 2")
+    assert one == two
+    assert one.code == 1
+    assert one.out.count("\n") == 4
+
+
+def test_all_are_saved_and_one_that_cannot_be_read_is_named(folder: Path) -> None:
+    saved = asked(folder, "-S '*.*' snapshot -o saved -q")
+    assert saved == (3, "", "error: za.json:1: JSON syntax: Input data was truncated\n")
+    assert sorted(path.name for path in (folder / "saved").iterdir()) == ["ap.json.gz", "eu.json.gz", "us.json.gz"]
+    assert kubespread.audit(kubespread.load(folder / "saved" / "ap.json.gz")).verdict == "no"
+    assert asked(folder, "-S 'saved/*' snapshot -o saved").err == (
+        "error: saved/ap.json.gz would be overwritten, which is read: name another directory\n"
+    )
+    (folder / "ap.json").write_text("{}")
+    assert asked(folder, "-S 'ap*' snapshot -o saved").err == (
+        "error: ap.json and ap.yaml would both be saved as saved/ap.json.gz\n"
+    )
+
+
+def test_a_context_that_cannot_be_reached_is_a_row(folder: Path) -> None:
+    api = FakeApi([*hosts("a", "b"), *pods_on({"n0": 1, "n1": 1}), pod("web", "n1")])
+    with serving(api):
+        here = {"server": api.url, "certificate-authority-data": base64.b64encode(api.ca).decode()}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {"name": "here", "cluster": here},
+                {"name": "gone", "cluster": {"server": "https://127.0.0.1:1"}},
+            ],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [
+                {"name": f"prod-{name}", "context": {"cluster": name, "user": "u"}} for name in ("gone", "here")
+            ],
+        }
+        (folder / "config").write_text(json.dumps(config))
+        ended = asked(folder, "--contexts 'prod-*' --kubeconfig config pending -A -q -o json --jobs 1")
+        none = asked(folder, "--contexts 'dev-*' --kubeconfig config pending -A")
+    gone, answered = json.loads(ended.out)["clusters"]
+    assert (ended.code, ended.err) == (3, "")
+    assert (gone["name"], gone["cluster"], gone["reports"]) == ("prod-gone", None, [])
+    assert "127.0.0.1:1" in gone["error"]
+    assert (answered["name"], answered["verdict"], answered["cluster"]["context"]) == ("prod-here", "yes", "prod-here")
+    assert none == (2, "", "error: no context matches 'dev-*'; the kubeconfig has prod-gone, prod-here\n")
+
+
+@pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "snapshot", "upgrade"])
+def test_help_of_a_fleets_question_has_its_own_options_and_no_clusters(question: str) -> None:
+    shown = run("fleet", question, "--help", env={"COLUMNS": "80"}).out
+    assert shown.count("\n") <= 60
+    options = shown.partition("\nOptions:")[2]
+    assert "--snapshot" not in options
+    assert "--context" not in options

@@ -1,0 +1,179 @@
+"""One question asked of many clusters: each answers as if it were the only one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import Snapshot, UsageError
+from kubespread.questions.advise.question import Advise
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.explain.question import Explain
+from kubespread.questions.fleet.report import FleetReport
+from kubespread.questions.pending.question import Pending
+from kubespread.questions.question import Question
+from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.survive.question import Survive
+from kubespread.reports.parts import ClusterReference
+from kubespread.snapshot.save import save
+from tests.builders import hard, hosts, pod, pods_on
+from tests.cli.support import FIXTURES
+from tests.property.workloads_on_nodes import clusters, snapshot_of
+
+ZONE = "topology.kubernetes.io/zone"
+EVEN = [*hosts("a", "b"), *pods_on({"n0": 1, "n1": 1})]
+VIOLATED = [*hosts("a", "b"), *(pod(f"web-{number}", "n0", constraints=[hard(ZONE)]) for number in range(3))]
+ONE_ZONE = [*hosts("a", "b"), *pods_on({"n0": 2})]
+WAITING = [*hosts("a"), pod("web", requests={"cpu": "99"})]
+
+
+@dataclass(frozen=True)
+class Case:
+    clusters: dict[str, list[Any] | str]
+    """Objects, or the text of a file that is none."""
+    question: Question[Any]
+    rows: list[tuple[str, str, str, str]]
+    """Name, verdict, whether it passes, and the answer or why there is none."""
+    answer: str
+    passes: str
+
+
+CASES = {
+    "all are fine": Case(
+        {"eu": EVEN, "us": EVEN}, Audit(),
+        [("eu", "yes", "yes", "1 workload, nothing found"), ("us", "yes", "yes", "1 workload, nothing found")],
+        "2 clusters: 2 yes", "yes",
+    ),
+    "the violated one comes first": Case(
+        {"eu": EVEN, "us": VIOLATED}, Audit(),
+        [("us", "no", "no", "1 workload: 1 violated, 0 fine"), ("eu", "yes", "yes", "1 workload, nothing found")],
+        "2 clusters: 1 no, 1 yes", "no",
+    ),
+    "an answer may be no and pass": Case(
+        {"eu": ONE_ZONE}, Audit(),
+        [("eu", "no", "yes", "1 workload: 1 at risk, 0 fine")],
+        "1 cluster: 1 no", "yes",
+    ),
+    "unless that is required": Case(
+        {"eu": ONE_ZONE}, Audit(fail_on="risk"),
+        [("eu", "no", "no", "1 workload: 1 at risk, 0 fine")],
+        "1 cluster: 1 no", "no",
+    ),
+    "what cannot be read is a row": Case(
+        {"eu": EVEN, "us": "{"}, Audit(),
+        [
+            ("us", "unknown", "unknown", "FOLDER/us.json:1: JSON syntax: Input data was truncated"),
+            ("eu", "yes", "yes", "1 workload, nothing found"),
+        ],
+        "2 clusters: 1 without an answer, 1 yes", "unknown",
+    ),
+    "a no counts more than what cannot be read": Case(
+        {"ap": "{", "eu": EVEN, "us": VIOLATED}, Audit(),
+        [
+            ("us", "no", "no", "1 workload: 1 violated, 0 fine"),
+            ("ap", "unknown", "unknown", "FOLDER/ap.json:1: JSON syntax: Input data was truncated"),
+            ("eu", "yes", "yes", "1 workload, nothing found"),
+        ],
+        "3 clusters: 1 no, 1 without an answer, 1 yes", "no",
+    ),
+    "what one cluster does not have is a row": Case(
+        {"eu": [*hosts("a"), pod("web", "n0")], "us": hosts("a")}, Explain(pods=("pod/web",)),
+        [
+            ("us", "unknown", "unknown", 'pods "web" not found in namespace default; no Pod was read at all, only nodes'),
+            ("eu", "yes", "yes", "1 of 1 node fits: n0"),
+        ],
+        "2 clusters: 1 without an answer, 1 yes", "unknown",
+    ),
+    "requirements are those of the question": Case(
+        {"eu": EVEN, "us": WAITING}, Survive(keys=(ZONE,), fail_on=("any",)),
+        [
+            ("eu", "no", "no", "losing zone a or b takes 1 pod for good; none of 2 zones can be lost"),
+            ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload runs short"),
+        ],
+        "2 clusters: 1 no, 1 yes", "no",
+    ),
+}  # fmt: skip
+
+
+def asked(case: Case, folder: Path) -> FleetReport:
+    for name, content in case.clusters.items():
+        if isinstance(content, str):
+            (folder / f"{name}.json").write_text(content)
+        else:
+            save(Snapshot.from_objects(content), str(folder / f"{name}.json"))
+    return kubespread.fleet([folder / "*.json"], case.question)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_cluster_has_a_row_the_worst_first(case: str, tmp_path: Path) -> None:
+    expected = CASES[case]
+    report = asked(expected, tmp_path)
+    rows = [
+        (Path(row.name).stem, row.verdict, row.passes, (row.error or row.headline).replace(str(tmp_path), "FOLDER"))
+        for row in report.clusters
+    ]
+    assert (rows, report.answer, report.passes) == (expected.rows, (expected.answer,), expected.passes)
+
+
+def test_a_question_that_all_refuse_in_the_same_words_is_at_fault(tmp_path: Path) -> None:
+    case = Case({"eu": hosts("a"), "us": hosts("a")}, Explain(pods=("pod/web",)), [], "", "")
+    with pytest.raises(UsageError, match='pods "web" not found'):
+        asked(case, tmp_path)
+
+
+def test_no_clusters_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no file matches '.*/\*\.gz'"):
+        kubespread.fleet([tmp_path / "*.gz"], Audit())
+    with pytest.raises(UsageError, match="a fleet without clusters"):
+        kubespread.fleet([], Audit())
+
+
+def test_what_is_said_beside_answers_names_those_that_it_is_about() -> None:
+    """Of a cluster without an answer nothing is said."""
+    told, silent = snapshot_of(EVEN), Snapshot.from_objects(hosts("a", "b"))
+    report = kubespread.fleet([told, silent, silent], Audit())
+    alone = kubespread.audit(told)
+    assert (report.gaps, report.not_modelled, report.notes) == (alone.gaps, alone.not_modelled, alone.notes)
+    both = kubespread.fleet([told, silent], Capacity())
+    common = {*kubespread.capacity(told).gaps} & {*kubespread.capacity(silent).gaps}
+    assert {gap for gap in both.gaps if not gap.startswith("cluster ")} == common
+
+
+QUESTIONS = st.sampled_from([
+    Audit(), Audit(fail_on="risk"), Pending(), Survive(keys=(ZONE,)), Capacity(), Advise(pods=("deploy/web",)),
+    Simulate(pods=("deploy/web",), namespace="default"),
+])  # fmt: skip
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=st.lists(clusters(), min_size=1, max_size=3), question=QUESTIONS)
+def test_each_cluster_answers_as_if_it_were_the_only_one(objects: list[list[Any]], question: Question[Any]) -> None:
+    snapshots = [snapshot_of(each) for each in objects]
+    rows = {row.name: row for row in kubespread.fleet(snapshots, question).clusters}
+    for number, snapshot in enumerate(snapshots, 1):
+        answer = kubespread.ask(snapshot, question)
+        reports = [report for _, report in question.reports(answer)]
+        row = rows[f"cluster {number}"]
+        assert (list(row.reports), row.error) == (reports, None)
+        assert row.verdict in {report.verdict for report in reports}
+        assert row.headline.endswith(next(report.answer[0] for report in reports if report.verdict == row.verdict))
+
+
+def test_the_answer_is_the_same_for_any_number_of_jobs() -> None:
+    files = [FIXTURES / "clusters" / "*-zone*.yaml", FIXTURES / "manifests" / "two-constraints.yaml"]
+    one, four = (kubespread.fleet(files, Audit(), jobs=jobs) for jobs in (1, 4))
+    assert one == four
+    assert [row.cluster for row in one.clusters if row.error is not None] == [None]
+
+
+def test_a_snapshot_is_told_by_its_file() -> None:
+    path = FIXTURES / "clusters" / "audit.yaml"
+    (row,) = kubespread.fleet([kubespread.load(path)], Audit()).clusters
+    assert (row.name, row.cluster) == (str(path), ClusterReference(snapshot=str(path)))
