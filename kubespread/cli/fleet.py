@@ -22,7 +22,7 @@ from kubespread.cli.options.edits import REACHING, EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.helping import HelpingGroup
 from kubespread.cli.options.ordered import OrderedCommand
-from kubespread.cli.options.spelling import valued
+from kubespread.cli.options.helping import valued
 from kubespread.cli.snapshot import saved
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.waiting import waiting
