@@ -20,9 +20,8 @@ from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import REACHING, EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.helping import HelpingGroup
+from kubespread.cli.options.helping import HelpingGroup, valued
 from kubespread.cli.options.ordered import OrderedCommand
-from kubespread.cli.options.helping import valued
 from kubespread.cli.snapshot import saved
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.waiting import waiting
