@@ -123,7 +123,7 @@ PARTS = {
     ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"), ("simulate", "play"), ("survive", "map"),
 }  # fmt: skip
 DRAWING_MAPS = {
-    *(f"views/page/{name}.py" for name in ("drawing", "legend", "node_table", "picture", "writing")),
+    *(f"views/page/{name}.py" for name in ("legend", "node_table", "picture", "writing")),
     "views/registry.py",
     "views/view.py",
 }

@@ -20,6 +20,7 @@ OF_EVERY_REPORT = {
     "unmet": "What was required, as by `--fail-on`, and is not so, a sentence each.",
     "question": "What was asked: the question's `name`, and the options that were given, in camelCase.",
     "unfinished": "What is missing where `--timeout` ended the answer; null where everything was done.",
+    "provenance": "kubespread's `version`, the `command` as typed and the `time` of the answer; null in the library.",
     "kubeVersion": "The Kubernetes release that is emulated: `1.37`, or `1.36.2`.",
     "schedulerName": "The profile that decides, by its `schedulerName`.",
     "cluster": "Which cluster was asked, as far as its source says.",

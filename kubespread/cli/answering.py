@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from kubespread import __version__
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
-from kubespread.reports.parts import Judgment, outcome
+from kubespread.escaping import escaped
+from kubespread.reports.parts import Judgment, Provenance, outcome
+from kubespread.snapshot.live.redaction import without_secrets
 from kubespread.views.formats import Format, chosen_format
 
 if TYPE_CHECKING:
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
 
 CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
 """Of what a question ends with."""
+_MOST_DIGITS = 10
+"""Of a time in seconds: until the year 2286."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +86,7 @@ class Answering:
             note_beside_each(beside, self.written)
             if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
                 say(parts[0][1].answer[0])
+        answer = _with_provenance(answer)
         write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = writer.load()
         emit(write(answer, look or self.look()))
@@ -86,3 +96,16 @@ class Answering:
                 say(f"{whose}{report.unfinished.sentence}")
             for requirement in report.unmet:
                 say(f"requirement not met: {whose}{requirement}")
+
+
+def _with_provenance(answer: Any) -> Any:
+    """``answer``, or each of several, with what made it."""
+    if isinstance(answer, Sequence):
+        return [_with_provenance(one) for one in answer]
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(datetime.UTC)
+    if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
+        now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
+    typed = escaped(without_secrets(shlex.join(["kubespread", *sys.argv[1:]])))
+    made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return replace(answer, provenance=made)

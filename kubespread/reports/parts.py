@@ -84,6 +84,17 @@ class Unfinished(Report, frozen=True):
         return f"not finished within {self.timeout}: {self.finished:,} of {total} done, not {missing}"
 
 
+class Provenance(Report, frozen=True):
+    """What made an answer, beside the cluster and the release that it names."""
+
+    version: str
+    """kubespread's own."""
+    command: str
+    """The question as it was typed, quoted for a shell."""
+    time: str
+    """When it was answered, RFC 3339; what SOURCE_DATE_EPOCH says where that is set, for answers that are kept."""
+
+
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
@@ -100,6 +111,8 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     """What was asked: the name of the question, and what was given to it that it does not assume by itself. Empty for
     what is part of another answer."""
     unfinished: Unfinished | None = None
+    provenance: Provenance | None = None
+    """What made the answer; null where it was not asked for on the command line."""
 
     def __post_init__(self) -> None:
         verdict, sentences = self.judged(), tuple(self.sentences())

@@ -13,16 +13,17 @@ from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
 from kubespread.views.registry import view_of
+from kubespread.views.sheet import is_numeric
 from kubespread.views.view import Bars, NodeFacts, View, tables_of, with_nodes
 from kubespread.wording import count_of
 
-_OPEN_ROWS, _MOST_ROWS = 20, 50
-"""Rows of a table that is not folded, and of any."""
+_OPEN_ROWS, _MOST_ROWS, _MOST_COLUMNS = 20, 50, 7
+"""Rows of a table that is not folded, and of any; columns of one."""
+_MOST_COLUMNS = 7
 _ROOM = 65_000
 """Characters in all: a GitHub comment holds at most 65,536, and its poster may add a line."""
 _SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
-_NUMBER = re.compile(r"[−-]?[\d,.]+%?")
 _LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
 
 
@@ -99,20 +100,36 @@ def _table(
     if not rows:
         return
     shown = rows if look.in_full or look.all_nodes else rows[:_MOST_ROWS]
-    lines = [_line(header), _line("---:" if _is_numeric(column) else "---" for column in zip(*shown, strict=True))]
-    lines += [_line(map(inline, row)) for row in shown]
-    text = "\n".join(lines)
+    columns: Sequence[int] = range(len(header))
+    if len(columns) > _MOST_COLUMNS:
+        columns = [column for column in columns if not column or any(row[column] for row in shown)]
+    text, *further = (_aligned(header, shown, some) for some in _readable(columns))
     if len(shown) < len(rows):
         text += f"\n\nand {len(rows) - len(shown)} more rows"
+    if further:
+        more = f"{caption}: {count_of(len(columns) - _MOST_COLUMNS, 'more column')}"
+        text += "\n\n" + _folded(more, "\n\n".join(further))
     if is_folded or len(rows) > _OPEN_ROWS:
         yield _folded(f"{caption} ({len(rows)})", text)
     else:
         yield f"**{inline(caption)}**\n\n{text}"
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
+def _readable(columns: Sequence[int]) -> Iterator[Sequence[int]]:
+    """As many columns as one can read, and the others in further tables, each beginning with the first."""
+    if len(columns) <= _MOST_COLUMNS:
+        yield columns
+        return
+    name, *others = columns
+    for start in range(0, len(others), _MOST_COLUMNS - 1):
+        yield name, *others[start : start + _MOST_COLUMNS - 1]
+
+
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> str:
+    cells = [[row[column] for column in columns] for row in rows]
+    marks = ("---:" if is_numeric(column) else "---" for column in zip(*cells, strict=True))
+    names = (inline(header[column]) for column in columns)
+    return "\n".join((_line(names), _line(marks), *(_line(map(inline, row)) for row in cells)))
 
 
 def _folded(summary: str, text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from enum import Flag, StrEnum, auto
 from typing import Any, Generic, TypeVar
 
@@ -28,9 +29,19 @@ class Tone(StrEnum):
     FAINT = "faint"
 
 
+class Drawn(Struct, frozen=True):
+    """A cell as a bar behind its text."""
+
+    percent: int
+    """How long the bar is."""
+    tone: Tone = Tone.PLAIN
+
+
 class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
+    drawn: Sequence[Drawn | None] = ()
+    """How a page draws each cell."""
 
 
 class Table(Struct, frozen=True):
@@ -39,6 +50,20 @@ class Table(Struct, frozen=True):
     rows: Sequence[Row]
     is_detail: bool = False
     """Whether it stands below what answers the question."""
+    is_first: bool = False
+    """Whether it answers the question at a glance, and so stands above everything else."""
+    legend: str = ""
+    commands: frozenset[int] = frozenset()
+    """The columns whose cells are commands to copy."""
+
+
+_NUMBER = re.compile(r"[−-]?[\d,.]+(?:%|[kMGTPE]i?|m)?(?: (?:of|>|→) [\d,.]+%?)*")
+
+
+def is_numeric(cells: Iterable[str]) -> bool:
+    """Whether a column has numbers and nothing else, so that they are compared by their right ends."""
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 
 class Readers(Flag):
@@ -97,6 +122,10 @@ class Column(Struct, Generic[R_contra], frozen=True, kw_only=True):
     """How wide it may get there, however much room there is."""
     hides_empty: bool = False
     """Whether a terminal leaves it out where no row has anything in it."""
+    drawn: Callable[[R_contra], Drawn | None] | None = None
+    """How a page draws the cell."""
+    is_command: bool = False
+    """Whether its cells are commands, which a page lets one copy."""
     gives_way: bool = False
     """Whether a terminal leaves it out before it shortens the names beside it."""
 
@@ -147,19 +176,32 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """By node or by domain, if the rows can be grouped by either."""
     is_detail: bool = False
     """Whether it stands below what answers the question."""
+    is_first: bool = False
+    """Whether it answers the question at a glance, and so stands above everything else on a page."""
+    legend: str = ""
+    """What its cells mean, above it on a page."""
     is_answer: bool = False
     """Whether spreadsheets get this sheet instead of the first; its header is written even without rows."""
 
     def table(self) -> Table:
         """As pages and comments have it."""
-        columns = [column for column in self.columns if Readers.PAGES in column.readers]
+        columns = [column for column in self.columns if Readers.PAGES in column.readers and not self._is_empty(column)]
         tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
             [column.title or column.header.replace("-", " ").capitalize() for column in columns],
-            [Row([col.display(row) for col in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
+            [
+                Row([col.display(row) for col in columns], tone, [col.drawn and col.drawn(row) for col in columns])
+                for row, tone in zip(self.rows, tones, strict=True)
+            ],
             self.is_detail,
+            self.is_first,
+            self.legend,
+            frozenset(place for place, column in enumerate(columns) if column.is_command),
         )
+
+    def _is_empty(self, column: Column[R]) -> bool:
+        return column.hides_empty and not any(column.value(row) for row in self.rows)
 
     def records(self, readers: Readers) -> Sequence[Column[R]]:
         """The columns that some readers of pipes get."""

@@ -53,7 +53,7 @@ class NodeFacts(Struct, frozen=True):
     def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: str) -> NodeFacts:
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
         table = sheet.table()
-        rows = {name: Row(cells, row.tone) for row in table.rows for name, *cells in [row.cells]}
+        rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}
         verdicts = [] if verdict is None else map(verdict, sheet.rows)
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
@@ -78,14 +78,17 @@ class Frame(Struct, frozen=True):
 
 
 class Tile(Struct, frozen=True):
-    """One answer of many, with its verdict: on a page it leads to what is said in full."""
+    """What is looked for first: a figure, which is also in the report, or one answer of many."""
 
     name: str
-    verdict: str
-    tone: Tone
-    says: str
-    views: Sequence[View]
-    """Its reports."""
+    value: str
+    tone: Tone = Tone.PLAIN
+    find: str = ""
+    """What a page searches its tables for when it is chosen; empty where it lists nothing."""
+    says: str = ""
+    """Beside the value."""
+    views: Callable[[], Sequence[View]] | None = None
+    """Reports that it leads to, which a page has in full further down; None where it leads nowhere."""
 
 
 class View(Struct, frozen=True):
@@ -96,6 +99,8 @@ class View(Struct, frozen=True):
     answer: Sequence[str]
     """The first one is the answer, the others are what it rests on."""
     tone: Tone = Tone.PLAIN
+    tiles: Sequence[Tile] = ()
+    """In the order of their weight."""
     sheets: Sequence[Sheet[Any]] = ()
     """The one that is the answer is what a spreadsheet gets, else the first."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
@@ -120,12 +125,12 @@ class View(Struct, frozen=True):
     frames: Sequence[Frame] = ()
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
     """The same where only a map can tell which nodes it is about."""
-    opens_at_end: bool = True
-    """Whether the last frame is the result and should be shown first."""
+    opens_at: int | None = None
+    """How many frames are past when a page opens: None for all, of which the last is the result."""
+    dot: str = ""
+    """What a mark on a node is, where that is neither a pod that the map marks nor a replica."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
-    tiles: Callable[[], Sequence[Tile]] | None = None
-    """The answers that this one is about, for pages."""
 
 
 def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kubespread
+from kubespread.reports.parts import Provenance
 from kubespread.views.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
-from tests.builders import hosts, node, pod
+from tests.builders import hard, hosts, node, pod
 from tests.cli.support import ROOT
 from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.views.test_formats import ANSWERS, CLUSTER
@@ -163,10 +165,76 @@ def test_tables_sort_and_search(page: Page, tmp_path: Path) -> None:
     first = "document.querySelector('#nodes tbody').rows[0].cells[1].textContent"
     sort = "document.querySelectorAll('#nodes th button')[1].click()"
     assert [page.run(f"{sort}; {first}") for _ in range(2)] == ["no", "yes"]
-    typed = (
-        "const box = document.querySelector('#nodes input'); box.value = 'YES'; box.dispatchEvent(new Event('input'))"
+    typed = "const box = document.getElementById('find'); box.value = 'YES'; box.dispatchEvent(new Event('input'))"
+    assert page.run(f"{{ {typed} }} document.querySelector('.find .count').textContent") == "4 of 12 rows"
+
+
+CROWDED = kubespread.Snapshot.from_objects(
+    [
+        *hosts("a", "b", "c"),
+        *deployment("web", ("n0", "n0", "n1"), spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}),
+        *deployment("checkout-with-a-long-name-for-a-service-of-the-shop", ("n0", "n1")),
+    ]
+)
+
+
+def test_a_click_on_the_name_of_a_row_makes_a_link_to_it(page: Page, tmp_path: Path) -> None:
+    drawn = kubespread.topology_map(CROWDED)
+    shown(page, kubespread.audit(CROWDED), drawn, tmp_path / "page.html")
+    page.run("document.querySelector('#t0').open = false; document.querySelector('#t0 tbody td').click(); 0")
+    assert page.run("decodeURIComponent(location.hash)") == "#default/Deployment/web"
+    chosen = "document.querySelector('tr.chosen').cells[0].textContent"
+    assert page.run(f"document.getElementById('t0').open && {chosen}") == "default/Deployment/web"
+    page.run("location.hash = '#no/Deployment/such'; 0")
+    assert (
+        page.run("new Promise(done => setTimeout(() => done(document.querySelectorAll('tr.chosen').length), 50))") == 0
     )
-    assert page.run(f"{{ {typed} }} document.querySelector('#nodes .count').textContent") == "4 of 12 rows"
+
+
+def test_a_key_figure_shows_the_rows_that_it_counts(page: Page, tmp_path: Path) -> None:
+    report = kubespread.audit(CROWDED)
+    shown(page, report, kubespread.topology_map(CROWDED), tmp_path / "page.html")
+    press = "Array.from(document.querySelectorAll('.tile')).find(each => each.dataset.find === 'ok').click()"
+    rows = "document.querySelectorAll('#t0 tbody tr:not([hidden])').length"
+    assert page.run(f"{press}; {rows}") == report.levels["ok"]
+    assert page.run(f"{press}; {rows}") == len(report.workloads)
+
+
+def test_a_command_is_copied_with_a_click(page: Page, tmp_path: Path) -> None:
+    command = "kubespread audit -A -S 'my cluster.json'"
+    made = Provenance(version="1.0", command=command, time="2026-01-02T03:04:05Z")
+    report = msgspec.structs.replace(kubespread.audit(CROWDED), provenance=made)
+    shown(page, report, kubespread.topology_map(CROWDED), tmp_path / "page.html")
+    page.run("document.execCommand = what => { window.taken = [what, String(getSelection())]; return true }; 0")
+    page.run("Object.defineProperty(navigator, 'clipboard', { value: undefined }); 0")
+    page.run("document.querySelector('.copy').click(); new Promise(done => setTimeout(() => done(0), 50))")
+    assert page.run("[window.taken, document.querySelector('.copy').textContent]") == [["copy", command], "Copied"]
+    assert "1.0" in page.run("Array.from(document.querySelectorAll('dl')).pop().textContent")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_nothing_stands_beside_the_screen(page: Page, kind: str, width: int, tmp_path: Path) -> None:
+    answer: Any = ANSWERS[kind]
+    page.look(tmp_path / "blank.png", width=width)
+    shown(page, answer, MAP, tmp_path / "page.html")
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true }); 0")
+    wide = "Array.from(document.querySelectorAll('.scroll')).filter(each => each.scrollWidth > each.clientWidth + 1)"
+    assert page.run(f"[document.documentElement.scrollWidth <= innerWidth, {wide}.length]") == [True, 0]
+
+
+def test_rows_are_cards_on_a_phone(page: Page, tmp_path: Path) -> None:
+    page.look(tmp_path / "blank.png", width=390)
+    shown(page, kubespread.audit(CROWDED), kubespread.topology_map(CROWDED), tmp_path / "page.html")
+    first = "document.querySelector('#t0 tbody tr')"
+    assert page.run(f"getComputedStyle({first}).display") == "block"
+    assert page.run(f"Array.from({first}.cells, each => each.dataset.label || '').slice(0, 4)") == [
+        "",
+        "Level",
+        "Pods",
+        "a",
+    ]
+    page.look(tmp_path / "blank.png", width=1280)
 
 
 def test_hostile_names_run_nothing(page: Page, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class Result(NamedTuple):
 def environment(**more: str) -> dict[str, str]:
     """This process's environment without what would change colors, widths, or the cluster that is asked."""
     clean = {name: value for name, value in os.environ.items() if name not in _MEDDLING_VARIABLES}
-    return {**clean, "TERM": "xterm", "HOME": "/nonexistent", **more}
+    return {**clean, "TERM": "xterm", "HOME": "/nonexistent", "SOURCE_DATE_EPOCH": "1700000000", **more}
 
 
 def run(

@@ -194,8 +194,9 @@ def test_explain_takes_the_one_workload_of_several_files(chart: Path) -> None:
 
 
 def test_explain_takes_a_kind_and_a_name(cluster: Path) -> None:
-    apart, joined = (run("explain", *asked, "-S", cluster, "-o", "json") for asked in (["sts", "db"], ["sts/db"]))
+    apart, joined = (run("explain", *asked, "-S", cluster, "-o", "wide") for asked in (["sts", "db"], ["sts/db"]))
     assert apart == joined
+    assert apart.code == 0
 
 
 def test_several_files_without_a_workload(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -64,4 +65,20 @@ def test_the_library_answers_what_the_command_prints(kind: str) -> None:
     command, cluster, ask = ASKED[kind]
     printed = json.loads(run(*command, "-S", cluster, "-o", "json", "-q").out)
     assert printed["kind"] == kind
-    assert printed == ask(kubespread.load(cluster)).to_dict()
+    assert printed.pop("provenance").keys() == {"version", "command", "time"}
+    assert {**printed, "provenance": None} == ask(kubespread.load(cluster)).to_dict()
+
+
+def test_a_command_says_what_made_its_answer() -> None:
+    command = ("audit", "-A", "-S", AUDITED, "-o", "json", "-q")
+    printed = json.loads(run(*command).out)
+    typed = shlex.join(["kubespread", *command])
+    assert printed["provenance"] == {
+        "version": kubespread.__version__, "command": typed, "time": "2023-11-14T22:13:20Z",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("epoch", ["", "soon", "-1", "1e9", "9" * 30])
+def test_a_time_that_is_none_is_not_taken_for_the_answers(epoch: str) -> None:
+    printed = json.loads(run("audit", "-A", "-S", AUDITED, "-o", "json", "-q", env={"SOURCE_DATE_EPOCH": epoch}).out)
+    assert printed["provenance"]["time"] > "2026"

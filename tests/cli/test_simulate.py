@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+import kubespread
 from tests.builders import Data, hard, hosts, node, owned_by, pod, soft
 from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run
 
@@ -83,7 +84,10 @@ def test_json_keeps_its_schema_and_yaml_is_the_same() -> None:
     as_json = simulate("--replicas", "5", "--runs", "3", "-o", "json")
     report = as_json.report_of(SIMULATE_SCHEMA)
     assert (report["placed"], report["runs"]["count"], as_json.err) == (5, 3, "")
-    assert yaml.safe_load(simulate("--replicas", "5", "--runs", "3", "-o", "yaml").out) == report
+    as_yaml = yaml.safe_load(simulate("--replicas", "5", "--runs", "3", "-o", "yaml").out)
+    commands = [each["provenance"].pop("command") for each in (report, as_yaml)]
+    assert [command.rpartition(" ")[2] for command in commands] == ["json", "yaml"]
+    assert as_yaml == report
 
 
 def test_csv() -> None:
@@ -118,6 +122,7 @@ def test_until_full_is_replicas_max() -> None:
     flag, most = (json.loads(simulate(*asked, "-o", "json").out) for asked in (["--until-full"], ["--replicas", "max"]))
     assert flag.pop("question") == {"name": "simulate", "untilFull": True}
     assert most.pop("question") == {"name": "simulate", "replicas": "max"}
+    assert [each.pop("provenance")["version"] for each in (flag, most)] == [kubespread.__version__] * 2
     assert flag == most
 
 

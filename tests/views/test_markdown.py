@@ -124,3 +124,18 @@ def test_paragraphs_begin_no_list_quote_or_heading() -> None:
     for text in ("1. first", "- item", "# head", "> quote", "+ more", "=====", "12) twelfth"):
         kinds = {token.type for token in tokens(f"{paragraph(text)}\n")}
         assert kinds <= {"paragraph_open", "inline", "text", "text_special", "html_inline", "paragraph_close"}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_no_table_has_more_columns_than_one_can_read(kind: str) -> None:
+    for line in write(answer_of(kind), Look(in_full=True)).splitlines():
+        if line.startswith("| --- "):
+            assert line.count(" --- ") + line.count(" ---: ") <= 7
+
+
+def test_the_columns_for_which_there_is_no_room_are_folded_and_none_is_lost() -> None:
+    report = kubespread.capacity(cluster(12, "aws"), "cpu=1")
+    text = write(report, Look(in_full=True))
+    assert "<details><summary>Domains: " in text
+    heads = {cell.strip() for line in text.splitlines() if line.startswith("| Domain |") for cell in line.split("|")}
+    assert {"Nodes", "Fits", "cpu used", "cpu free", "memory used", "memory free", "pods used", "pods free"} <= heads

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.well_known import ZONE
@@ -12,6 +15,7 @@ from kubespread.questions.audit.report import (
     AuditFinding,
     AuditReport,
     Cause,
+    DomainPods,
     Level,
     constraint_text,
     counts_text,
@@ -22,14 +26,15 @@ from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import concluded, headline, left_out
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
-from kubespread.views.view import View, about
+from kubespread.views.view import Tile, View, about
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_ROWS = 20
 _MAX_NAMED = 3
 _MAX_VALUES = 6
+_MAX_COLUMNS = 16
 _STATES: dict[Level, str] = {
     "ok": "ok",
     "unjudged": "not judged",
@@ -59,7 +64,7 @@ def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
 def _of_speaking(header: str, value: Callable[[AuditedConstraint], object]) -> Column[AuditedWorkload]:
     """A column of that constraint for scripts and pages."""
     return Column(
-        header=header, readers=Readers.RECORDS,
+        header=header, readers=Readers.PIPES,
         value=lambda row: None if (constraint := _speaking(row)) is None else value(constraint),
     )  # fmt: skip
 
@@ -96,11 +101,11 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
     Column(header="WORKLOAD", value=lambda row: row.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
     Column(header="LEVEL", value=lambda row: row.level, readers=Readers.RECORDS),
-    Column(header="REPLICAS", value=lambda row: row.replicas, readers=Readers.RECORDS),
-    Column(header="PLACED", value=lambda row: row.placed, readers=Readers.RECORDS),
-    Column(header="PENDING", value=lambda row: row.pending, readers=Readers.RECORDS),
+    Column(header="REPLICAS", value=lambda row: row.replicas, readers=Readers.PIPES),
+    Column(header="PLACED", value=lambda row: row.placed, readers=Readers.PIPES),
+    Column(header="PENDING", value=lambda row: row.pending, readers=Readers.PIPES),
     Column(
-        header="PODS", is_number=True, readers=Readers.TERMINAL,
+        header="PODS", is_number=True, readers=Readers.TERMINAL | Readers.PAGES,
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
     ),
     _ZONES,
@@ -114,16 +119,16 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     _of_speaking("MAX-SKEW", lambda constraint: constraint.max_skew),
     # Findings refer to it, and names stand nowhere else.
     Column(
-        header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL, gives_way=True,
+        header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL | Readers.PAGES, gives_way=True,
         tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
     ),
     Column(
-        header="SKEW", value=_skew, readers=Readers.TERMINAL, is_number=True, nothing="",
+        header="SKEW", value=_skew, readers=Readers.TERMINAL | Readers.PAGES, is_number=True, nothing="",
         tone=lambda row: Tone.BAD if row.level == "violated" else Tone.PLAIN,
     ),
-    Column(header="NEXT-FITS", value=lambda row: row.next_fits, readers=Readers.RECORDS),
+    Column(header="NEXT-FITS", value=lambda row: row.next_fits, readers=Readers.PIPES),
     Column(
-        header="NEXT", value=_next, readers=Readers.TERMINAL,
+        header="NEXT", value=_next, readers=Readers.TERMINAL | Readers.PAGES,
         tone=lambda row: {"fits": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
     Column(
@@ -167,20 +172,69 @@ def view(report: AuditReport) -> View:
         title=f"Audit of {whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
-                title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level]
+                title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level],
+                is_first=True, legend=_matrix_legend(report),
             ),
             Sheet(
-                title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level],
+                title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level], is_first=True,
                 rows=[(row, finding) for row in report.workloads for finding in row.findings],
             ),
+        ],
+        tiles=[
+            Tile(_STATES[level], f"{number:,}", _TONES[level] if number else Tone.PLAIN, level)
+            for level, number in reversed(report.levels.items())
+            if number or level != "unjudged"
         ],
         lines=lambda look: _lines(report, look),
         names=[workload.workload for workload in report.workloads if workload.level != "ok"],
     )  # fmt: skip
 
 
+def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
+    """Its pods by domain of the key that is asked about."""
+    return row.zones if report.topology_key == ZONE else row.domains
+
+
+def _matrix(report: AuditReport) -> Iterator[Column[AuditedWorkload]]:
+    """A column for each domain of a page, as long as they are few enough to stand beside each other."""
+    names = [domain.value for domain in _domains(report, report.workloads[0])] if report.workloads else []
+    for place, name in enumerate(names) if len(names) <= _MAX_COLUMNS else ():
+        yield Column(
+            header=name.upper(), title=name or EMPTY, readers=Readers.PAGES, is_number=True,
+            value=partial(_in_domain, report, place), drawn=partial(_drawn, report, place),
+        )  # fmt: skip
+
+
+def _in_domain(report: AuditReport, place: int, row: AuditedWorkload) -> int:
+    return _domains(report, row)[place].pods
+
+
+def _drawn(report: AuditReport, place: int, row: AuditedWorkload) -> Drawn:
+    """Against the domain with most of its pods, which has the color of what is wrong with them."""
+    counts = [domain.pods for domain in _domains(report, row)]
+    most = max(counts)
+    is_worst = row.level != "ok" and counts[place] == most > min(counts)
+    return Drawn(100 * counts[place] // most if most else 0, _TONES[row.level] if is_worst else Tone.PLAIN)
+
+
+def _matrix_legend(report: AuditReport) -> str:
+    key = short_key(report.topology_key)
+    if not any(_matrix(report)):
+        return ""
+    return f"pods by {key}; left: without the {key} that has most of them; next: whether one pod more fits"
+
+
 def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
     """With the domains of another key in the place of the zones, where one was asked about."""
+    columns = _listed(report)
+    if not (matrix := [*_matrix(report)]):
+        return columns
+    place = next(place for place, column in enumerate(columns) if column.header in ("ZONES", "DOMAINS"))
+    summed = replace(columns[place], readers=Readers.ALL & ~Readers.PAGES)
+    return [*columns[:place], *matrix, summed, *columns[place + 1 :]]
+
+
+def _listed(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
     if report.topology_key == ZONE:
         return _WORKLOAD
     domains: Column[AuditedWorkload] = Column(

@@ -22,9 +22,9 @@ from kubespread.views.layout import GAP, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
 from kubespread.views.screen import concluded, headline, left_out
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
-from kubespread.views.view import NodeFacts, View, about
+from kubespread.views.view import NodeFacts, Tile, View, about
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -53,6 +53,10 @@ def _fullness(amounts: ResourceAmounts) -> Tone:
     return Tone.BAD if (amounts.utilization or 0) >= _ALMOST_FULL else Tone.PLAIN
 
 
+def _bar(amounts: ResourceAmounts) -> Drawn | None:
+    return None if amounts.utilization is None else Drawn(min(100, int(amounts.utilization)), _fullness(amounts))
+
+
 def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str:
     """``4 on 2 cordoned nodes``."""
     amount, nodes = rounded(stranded.amount), count_of(stranded.nodes, "node")
@@ -77,7 +81,7 @@ def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Ite
     if not is_narrow:
         yield Column(header="ALLOCATABLE", value=lambda row: rounded(row.allocatable), is_number=True)
     yield Column(header="REQUESTED", value=lambda row: rounded(row.requested, up=True), is_number=True)
-    yield Column(header="USED", value=_share, is_number=True, tone=_fullness)
+    yield Column(header="USED", value=_share, is_number=True, tone=_fullness, drawn=_bar)
     yield Column(header="FREE", value=lambda row: rounded(row.free), is_number=True)
     yield Column(
         header="USABLE", value=lambda row: rounded(row.usable), is_number=True,
@@ -111,7 +115,7 @@ def _used(name: str, readers: Readers) -> Column[_Place]:
     return Column(
         header=f"{name.upper()}-USED", value=lambda row: _share(_of(row.resources, name)), is_number=True,
         tone=lambda row: _fullness(_of(row.resources, name)), short=short_key(name).upper(), readers=readers,
-        title=f"{name} used",
+        title=f"{name} used", drawn=lambda row: _bar(_of(row.resources, name)),
     )  # fmt: skip
 
 
@@ -120,7 +124,7 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
     return [
         Column(
             header=f"{name.upper()}-REQUESTED", value=lambda row: rounded(_of(row.resources, name).requested, up=True),
-            is_number=True, readers=used & Readers.RECORDS, title=f"{name} requested",
+            is_number=True, readers=used & Readers.PIPES, title=f"{name} requested",
         ),
         _used(name, used),
         Column(
@@ -146,7 +150,10 @@ def view(report: CapacityReport) -> View:
     """Resources, domains and nodes; what holds blanks comes last in its row."""
     names, fits = [*_shown(report), "pods"], _fits(report)
     of_domains = [amount for name in names for amount in _amounts(name, used=Readers.RECORDS, free=Readers.RECORDS)]
-    of_nodes = [amount for name in names for amount in _amounts(name, used=Readers.PIPES, free=Readers.RECORDS)]
+    of_nodes = [
+        amount for name in names
+        for amount in _amounts(name, used=Readers.PIPES, free=Readers.PIPES if name == "pods" else Readers.RECORDS)
+    ]  # fmt: skip
     why: Column[NodeCapacity] = Column(header="WHY", value=lambda row: ", ".join(row.why))
     nodes = Sheet(
         title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, why], rows=report.node_rows,
@@ -163,12 +170,26 @@ def view(report: CapacityReport) -> View:
             ),
             nodes,
         ],
+        tiles=[*_tiles(report)],
         nodes=NodeFacts.of(
-            nodes, (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
+            replace(nodes, rows=sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))),
+            (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
             "green has room for the pod, red has none" if is_asked else "",
         ),
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
+
+
+def _tiles(report: CapacityReport) -> Iterator[Tile]:
+    if report.fits is not None:
+        roomy = sum(bool(row.fits) for row in report.node_rows)
+        yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
+        yield Tile("nodes have room", f"{roomy:,} of {report.nodes:,}", Tone.GOOD if roomy else Tone.BAD)
+    if report.if_tolerated is not None:
+        yield Tile("would fit with tolerations", f"{report.if_tolerated.fits:,}")
+    for resource in report.resources:
+        if resource.resource in _ALWAYS:
+            yield Tile(f"of {resource.resource} requested", _share(resource), _fullness(resource))
 
 
 def _tone(node: NodeCapacity) -> Tone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from kubespread.questions.fleet.report import FleetCluster, FleetReport
 from kubespread.views.flow import flowed
@@ -71,11 +72,15 @@ def view(report: FleetReport) -> View:
         sheets=[Sheet(title="Clusters", columns=_columns(), rows=rows, tone=_tone)],
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
         lines=lambda look: _lines(report, look),
-        tiles=lambda: [
-            Tile(row.name, _verdict(row), _tone(row), _says(row), tuple(map(view_of, row.reports))) for row in rows
+        tiles=[
+            Tile(row.name, _verdict(row), _tone(row), says=_says(row), views=partial(_views, row)) for row in rows
         ],
         beside=beside([report]),
     )  # fmt: skip
+
+
+def _views(row: FleetCluster) -> Sequence[View]:
+    return [view_of(report) for report in row.reports]
 
 
 def _verdict(row: FleetCluster) -> str:

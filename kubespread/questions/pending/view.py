@@ -14,9 +14,9 @@ from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, 
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import concluded, headline
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
-from kubespread.views.view import View, about
+from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -67,6 +67,22 @@ _CHANGE: Sequence[Column[StuckGroup]] = (
     replace(_FREES, text=_frees),
 )  # fmt: skip
 
+_ON_PAGE: Sequence[Column[StuckGroup]] = (
+    Column(header="WHY", value=lambda group: group.why, title="Cause"),
+    _PODS,
+    _WORKLOADS,
+    Column(header="CHANGE", value=_change, title="Smallest change, tried"),
+    Column(
+        header="FREES", value=_frees, is_number=True,
+        drawn=lambda group: Drawn(100 * group.freed // len(group.pods), Tone.GOOD) if group.freed else None,
+    ),
+    Column(
+        header="COMMANDS", value=lambda group: "\n".join(group.change.commands) if group.change else "",
+        is_command=True, hides_empty=True,
+    ),
+    Column(header="MESSAGE", value=lambda group: group.message),
+)  # fmt: skip
+
 _Pod = tuple[StuckGroup, str]
 _POD: Sequence[Column[_Pod]] = (
     Column(header="POD", value=lambda row: row[1]),
@@ -82,7 +98,10 @@ def view(report: PendingReport) -> View:
         title=f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
-                title="Causes", columns=_GROUP, rows=report.groups, is_answer=True,
+                title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES,
+            ),
+            Sheet(
+                title="Causes", columns=_ON_PAGE, rows=report.groups, readers=Readers.PAGES, is_first=True,
                 tone=lambda group: Tone.WARN if group.freed else Tone.BAD,
             ),
             Sheet(
@@ -90,9 +109,22 @@ def view(report: PendingReport) -> View:
                 rows=[(group, pod) for group in report.groups for pod in group.pods],
             ),
         ],
+        tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
+
+
+def _tiles(report: PendingReport) -> Sequence[Tile]:
+    freed = sum(group.freed for group in report.groups)
+    fitting = sum(group.fitting for group in report.groups)
+    return [
+        Tile("pods pending", f"{report.pending:,}", Tone.BAD if report.pending else Tone.GOOD),
+        Tile("causes", f"{len(report.groups):,}"),
+        Tile("freed by the smallest changes", f"{freed:,} of {report.pending:,}", Tone.GOOD if freed else Tone.PLAIN),
+        Tile("find a node without any", f"{fitting:,}"),
+        Tile("not made yet, or refused", f"{sum(unmade.count for unmade in report.not_made):,}"),
+    ]
 
 
 def _lines(report: PendingReport, look: Look) -> Iterator[Line]:

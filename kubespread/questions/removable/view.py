@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from kubespread.escaping import escaped
-from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport
+from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport, Together
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import Cell, Line, wrapped
 from kubespread.views.look import Look
 from kubespread.views.screen import concluded, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
-from kubespread.views.view import Frame, NodeFacts, View, about
+from kubespread.views.view import Frame, NodeFacts, Tile, View, about
 from kubespread.wording import count_of, some_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
@@ -75,7 +77,7 @@ _NODE: Sequence[Column[NodeRemoval]] = (
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
         header="HELD-BY", value=_causes, text=lambda row: ", ".join(_WORDS[cause] for cause in _causes(row)),
-        fit=Fit.END, hides_empty=True,
+        fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
     ),
     Column(
         header="WHY", value=lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
@@ -93,15 +95,57 @@ def view(report: RemovableReport) -> View:
     return View(
         **about(report),
         title=f"Which of {count_of(report.nodes, 'node')} can go",
-        sheets=[nodes],
+        sheets=[
+            nodes,
+            Sheet(
+                title="Where pods land when nodes go together",
+                columns=_LANDED,
+                rows=report.together.landed,
+                readers=Readers.PAGES,
+                is_detail=True,
+            ),
+        ],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
         lines=lambda look: _lines(report, look),
         names=report.together.by_group,
-        frames=[
-            Frame(f"{name} goes", "its pods find other nodes, which is not drawn", gone=[name])
-            for name in report.together.nodes
-        ],
+        tiles=_tiles(report),
+        frames=[*_frames(report.together)],
+        before={},
+        dot="pod that finds a new node here",
     )
+
+
+_LANDED: Sequence[Column[LandedOfGroup]] = (
+    Column(header="WORKLOAD", value=lambda row: row.workload),
+    count("GROUP", lambda row: row.group),
+    Column(header="NODE", value=lambda row: row.node),
+    count("PODS", lambda row: row.pods),
+)
+
+
+def _tiles(report: RemovableReport) -> Sequence[Tile]:
+    alone, together = sum(row.alone for row in report.rows), report.together
+    lost = Tile("pods gone for good", f"{len(together.lost):,}", Tone.BAD if together.lost else Tone.GOOD)
+    return [
+        Tile("nodes can go alone", f"{alone:,} of {len(report.rows):,}", Tone.GOOD if alone else Tone.BAD),
+        Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
+        Tile("pods placed elsewhere for that", f"{together.moved:,}"),
+        lost,
+    ]
+
+
+def _frames(together: Together) -> Iterator[Frame]:
+    """A frame a group: its nodes go at once."""
+    names, left = iter(together.nodes), dict[str, int]()
+    for number, size in enumerate(together.groups, 1):
+        gone, landed = [*islice(names, size)], Counter[str]()
+        for row in together.landed:
+            if row.group == number:
+                landed[row.node] += row.pods
+        text = f"{count_of(landed.total(), 'pod')} {'finds' if landed.total() == 1 else 'find'} a new node"
+        goes = f"{some_of(gone, _MAX_NAMED)} {'goes' if size == 1 else 'go'}"
+        yield Frame(goes, text, pods={**left, **landed}, gone=gone)
+        left = dict.fromkeys(landed, 0)
 
 
 def _verdict(row: NodeRemoval) -> str:

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
+from kubespread.questions.survive.report import (
+    DomainLoss,
+    LostWorkload,
+    ShortWorkload,
+    SurviveReport,
+    badness,
+    domain_name,
+)
 from kubespread.reports.happened import NodeEviction, eviction_order
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import concluded, headline, left_out
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
-from kubespread.views.view import Frame, View, about
+from kubespread.views.view import Frame, Tile, View, about
 from kubespread.wording import count_of, short_key
 
 _MAX_ROWS, _MAX_SHORT, _MAX_FRAMES = 20, 10, 60
+_MAX_COLUMNS = 12
 _WIDEST_DOMAIN = 24
 _LEGEND = "IF DELETED: once the Node objects are gone too; NOT REMADE: no controller makes them again"
 
-_KEY: Column[DomainLoss] = Column(header="KEY", value=lambda loss: loss.topology_key, readers=Readers.RECORDS)
+_MATRIX_LEGEND = (
+    "ready pods before → while the Node objects are there → once they are deleted; one number where they stay as many, "
+    "none where no pod is touched"
+)
+
+_KEY: Column[DomainLoss] = Column(header="KEY", value=lambda loss: loss.topology_key, readers=Readers.PIPES)
 _DOMAIN: Column[DomainLoss] = Column(header="DOMAIN", value=domain_name, fit=Fit.NAMES)
 _LOSS: Sequence[Column[DomainLoss]] = (
     _KEY,
@@ -37,6 +55,7 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True),
     count("SHORT", lambda loss: len(loss.short), bad=True),
+    Column(header="KEY", value=lambda loss: short_key(loss.topology_key), readers=Readers.PAGES),
     Column(
         header="WHY", value=lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
     ),
@@ -82,6 +101,7 @@ def view(report: SurviveReport) -> View:
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
         f"{count_of(report.nodes, 'node')}{then}, {whose}",
         sheets=[
+            *_matrices(report),
             Sheet(
                 title="Domains", columns=_LOSS, rows=report.losses,
                 tone=lambda loss: Tone.BAD if loss.trouble else Tone.GOOD,
@@ -91,27 +111,145 @@ def view(report: SurviveReport) -> View:
                 rows=[(loss, workload) for loss in report.losses for workload in loss.short],
             ),
             Sheet(
+                title="Where pods land", columns=_LANDED, readers=Readers.PAGES, is_detail=True,
+                rows=[row for loss in report.losses for row in _landed(loss)],
+            ),
+            Sheet(
                 title="Evictions", columns=_ORDER, readers=Readers.WIDE,
                 rows=[(loss, eviction) for loss in report.losses for eviction in loss.evictions],
             ),
         ],
         lines=lambda look: _lines(report, look),
+        tiles=[*_tiles(report)],
         frames_on=lambda drawn: _frames(report, drawn),
-        opens_at_end=False,
+        before={},
+        dot="pod that finds a new node here",
+        opens_at=1,
     )  # fmt: skip
+
+
+_Landed = tuple[DomainLoss, WorkloadName, str, int, int]
+"""Pods of a workload on a node, while the Node objects of the lost domain are there and once they are deleted."""
+_LANDED: Sequence[Column[_Landed]] = (
+    Column(header="WORKLOAD", value=lambda row: row[1]),
+    Column(header="WITHOUT", value=lambda row: domain_name(row[0])),
+    Column(header="NODE", value=lambda row: row[2]),
+    count("PODS", lambda row: row[3]),
+    count("PODS-IF-DELETED", lambda row: row[4]),
+)
+
+
+def _landed(loss: DomainLoss) -> Iterator[_Landed]:
+    now, then = (
+        {(row.workload, row.node): row.pods for row in rows} for rows in (loss.landed, loss.landed_after_removal)
+    )
+    for workload, node in dict.fromkeys((*now, *then)):
+        yield loss, workload, node, now.get((workload, node), 0), then.get((workload, node), 0)
+
+
+def _tiles(report: SurviveReport) -> Iterator[Tile]:
+    standing = [loss for loss in report.losses if not loss.already_lost]
+    safe, keys = sum(not loss.trouble for loss in standing), [key for key, _ in report.by_key()]
+    what = " or ".join(f"{short_key(key)}s" for key in keys)
+    tone = Tone.GOOD if safe == len(standing) else Tone.BAD
+    yield Tile(f"{what} can be lost", f"{safe:,} of {len(standing):,}", tone)
+    worst = {
+        "pods pending, at worst": [max(loss.pending, loss.pending_after_removal) for loss in report.losses],
+        "workloads short, at worst": [len(loss.short) for loss in report.losses],
+        "pods gone for good, at worst": [len(loss.not_made_again) for loss in report.losses],
+    }
+    for name, figures in worst.items():
+        figure = max(figures, default=0)
+        yield Tile(name, f"{figure:,}", Tone.BAD if figure else Tone.GOOD)
+    yield Tile("pods pending before", f"{report.pending_before:,}")
+
+
+class _Through(Struct, frozen=True):
+    """A workload, and what it has left without each domain that touches it."""
+
+    workload: WorkloadName
+    without: Mapping[str, LostWorkload]
+
+    @property
+    def tone(self) -> Tone:
+        tones = {_lost_tone(lost) for lost in self.without.values()}
+        return next(tone for tone in (Tone.BAD, Tone.WARN, Tone.GOOD) if tone in tones)
+
+    @property
+    def least(self) -> float:
+        """The share of its pods that it has left, at worst."""
+        return min(lost.fewest_ready / max(1, lost.wanted) for lost in self.without.values())
+
+
+def _lost_tone(lost: LostWorkload) -> Tone:
+    if not lost.is_short:
+        return Tone.GOOD
+    return Tone.WARN if lost.fewest_ready else Tone.BAD
+
+
+def _readiness(domain: str, row: _Through) -> str:
+    """``9 → 6 → 9``; without what stays the same."""
+    lost = row.without.get(domain)
+    if lost is None:
+        return ""
+    states = [lost.ready_before, lost.ready, lost.ready_after_removal]
+    changes = [state for place, state in enumerate(states) if state not in states[place - 1 : place]]
+    return " → ".join(f"{state:,}" for state in changes)
+
+
+def _drawn(domain: str, row: _Through) -> Drawn | None:
+    lost = row.without.get(domain)
+    if lost is None:
+        return None
+    return Drawn(min(100, 100 * lost.fewest_ready // max(1, lost.wanted)), _lost_tone(lost))
+
+
+def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
+    """For each key the workloads that losses touch, by domain, the worst first."""
+    for key, losses in report.by_key():
+        touched: dict[WorkloadName, dict[str, LostWorkload]] = {}
+        for loss in losses:
+            for lost in loss.workloads:
+                touched.setdefault(lost.workload, {})[loss.domain] = lost
+        shown = losses if len(losses) <= _MAX_COLUMNS else sorted(losses, key=badness)[:_MAX_COLUMNS]
+        of = f"each {short_key(key)}"
+        if len(shown) < len(losses):
+            of = f"the worst {len(shown)} of {count_of(len(losses), short_key(key))}"
+        rows = [_Through(name, without) for name, without in touched.items()]
+        columns: list[Column[_Through]] = [
+            Column(header="WORKLOAD", value=lambda row: row.workload),
+            *(
+                Column(
+                    header=loss.domain.upper(), title=domain_name(loss), value=partial(_readiness, loss.domain),
+                    drawn=partial(_drawn, loss.domain),
+                )
+                for loss in shown
+            ),
+        ]  # fmt: skip
+        yield Sheet(
+            title=f"Ready pods without {of}", columns=columns, readers=Readers.PAGES, is_first=True,
+            rows=sorted(rows, key=lambda row: (row.least, row.workload)), tone=lambda row: row.tone,
+            legend=_MATRIX_LEGEND,
+        )  # fmt: skip
 
 
 def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
     """One frame per loss, the worst first; each domain is lost by itself, so the earlier one's nodes are back."""
     back: list[str] = []
+    landed: Counter[str] = Counter()
     for loss in sorted(report.losses, key=badness)[:_MAX_FRAMES]:
         if loss.topology_key not in drawn.keys:
             continue
         place = drawn.keys.index(loss.topology_key)
         lost = [node.name for node in drawn.nodes if node.path[place] in loss.values]
-        where = " elsewhere, which is not drawn" if loss.placed else ""
-        text = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
-        yield Frame(f"without {domain_name(loss)}", text, gone=lost, joined=[*back])
+        text = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed, {loss.pending:,} pending"
+        if loss.pending_after_removal != loss.pending:
+            text += f", {loss.pending_after_removal:,} once the nodes are deleted"
+        left = dict.fromkeys(landed, 0)
+        landed = Counter()
+        for row in loss.landed:
+            landed[row.node] += row.pods
+        yield Frame(f"without {domain_name(loss)}", text, pods={**left, **landed}, gone=lost, joined=back)
         back = lost
 
 

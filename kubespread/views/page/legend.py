@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.map.report import TopologyMap, is_closed
-from kubespread.views.page.drawing import cell_size
 from kubespread.views.page.markup import text
-from kubespread.views.page.picture import SHADES, is_judged, joining_nodes
+from kubespread.views.page.picture import SHADES, is_judged, joining_nodes, names_nodes
 from kubespread.views.view import Bars, View
 
 
@@ -23,7 +22,7 @@ def of_bars(every: Sequence[Bars]) -> str:
 
 def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
     joining = joining_nodes(account, drawn)
-    if cell_size(len(drawn.nodes) + len(joining)).marks:
+    if names_nodes(len(drawn.nodes) + len(joining)):
         yield text(" ".join(["● a", *_dot(account, drawn)]))
         if account.is_rollout:
             yield text("○ one with the old template")
@@ -49,7 +48,7 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
 def _dot(account: View, drawn: TopologyMap) -> tuple[str, ...]:
     """The noun, and which of these."""
     if account.before is not None:
-        return ("replica",)
+        return (account.dot or "replica",)
     if drawn.selector is not None:
         return "pod", f"matching {drawn.selector}"
     return ("pod",) if drawn.workload is None else ("pod", f"of {drawn.workload}")

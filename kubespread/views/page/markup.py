@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from typing import Any
 
 from kubespread.escaping import escaped
@@ -14,6 +15,18 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 def text(value: object) -> str:
     """For the content of elements and for quoted attributes alike; characters that hide or reorder text are escapes."""
     return html.escape(escaped(str(value)))
+
+
+_PARTS = re.compile(r"(?<=[./_])|(?<=[a-z0-9]-)(?=[a-z0-9])")
+_WHOLE = 24
+"""Letters of a name that is never broken."""
+
+
+def breakable(value: str) -> str:
+    """A name that may go on in the next line behind a dot, a slash or a dash, as long ones have to."""
+    if len(value) <= _WHOLE:
+        return text(value)
+    return "<wbr>".join(text(part) for part in _PARTS.split(value))
 
 
 def data(value: Any) -> str:

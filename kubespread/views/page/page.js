@@ -4,7 +4,7 @@
   const read = (name) => JSON.parse(byId(name).textContent);
   const picture = document.querySelector(".topology");
 
-  // Tables that sort and search.
+  // Tables that sort.
   const number = (value) => (/^[−-]?[\d.,]+%?$/.test(value) ? parseFloat(value.replace("−", "-").replace(/,/g, "")) : null);
   const compare = (one, other) => {
     const [first, second] = [number(one), number(other)];
@@ -16,7 +16,8 @@
     const body = sorted.tBodies[0];
     const heads = Array.from(sorted.tHead.rows[0].cells);
     heads.forEach((head, column) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: head.textContent });
+      const button = Object.assign(document.createElement("button"), { type: "button" });
+      button.append(...head.childNodes);
       head.replaceChildren(button);
       button.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") === "ascending";
@@ -27,24 +28,72 @@
         body.append(...keyed.map((each) => each[1]));
       });
     });
-    if (body.rows.length < 3) return;
-    const label = document.createElement("label");
-    label.className = "search";
-    const input = Object.assign(document.createElement("input"), { type: "search" });
-    const count = Object.assign(document.createElement("span"), { className: "count" });
-    count.setAttribute("role", "status");
-    label.append("Search ", input, " ");
-    sorted.closest(".scroll").before(label, count);
-    input.addEventListener("input", () => {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
-      for (const row of body.rows) {
-        const held = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => held.includes(word));
-        shown += row.hidden ? 0 : 1;
+  });
+
+  // One search for all tables: rows without the words are hidden, tables with hits are opened.
+  const tables = Array.from(document.querySelectorAll("details.rows"));
+  const rowsOf = (table) => Array.from(table.querySelectorAll("tbody tr"));
+  const find = byId("find");
+  const tiles = Array.from(document.querySelectorAll("[data-find]"));
+  const held = new Map();
+  const wordsOf = (row) => {
+    if (!held.has(row)) held.set(row, row.textContent.toLowerCase());
+    return held.get(row);
+  };
+  const search = () => {
+    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let hits = 0;
+    let rows = 0;
+    held.clear();
+    for (const table of tables) {
+      const before = hits;
+      for (const row of rowsOf(table)) {
+        row.hidden = !words.every((word) => wordsOf(row).includes(word));
+        rows += 1;
+        hits += row.hidden ? 0 : 1;
       }
-      count.textContent = words.length ? `${shown} of ${body.rows.length} rows` : "";
-    });
+      table.hidden = words.length > 0 && hits === before;
+      if (words.length && hits > before) table.open = true;
+    }
+    find.closest(".find").querySelector(".count").textContent = words.length ? `${hits} of ${rows} rows` : "";
+    tiles.forEach((tile) => tile.setAttribute("aria-pressed", String(find.value === tile.dataset.find)));
+  };
+  find.addEventListener("input", search);
+  find.closest(".find").hidden = !tables.some((table) => rowsOf(table).length > 2);
+  tiles.forEach((tile) => {
+    tile.setAttribute("aria-pressed", "false");
+    tile.addEventListener("click", () => { find.value = find.value === tile.dataset.find ? "" : tile.dataset.find; search(); });
+  });
+
+  // Rows are cards on a phone, where each value needs its name.
+  const phone = matchMedia("(max-width: 700px)");
+  const label = () => {
+    if (!phone.matches) return;
+    for (const table of tables) {
+      const names = Array.from(table.querySelectorAll("thead th"), (head) => head.textContent);
+      for (const row of rowsOf(table)) {
+        Array.from(row.cells).forEach((cell, column) => { if (column) cell.dataset.label = names[column]; });
+      }
+    }
+  };
+  phone.addEventListener("change", label);
+  label();
+
+  // A click copies a command. Pages from files may not use the clipboard in every browser.
+  const copied = async (code) => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      return true;
+    } catch {
+      getSelection().selectAllChildren(code);
+      return document.execCommand("copy");
+    }
+  };
+  document.querySelectorAll("code.command").forEach((code) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: "Copy" });
+    button.setAttribute("aria-label", `Copy ${code.textContent}`);
+    button.addEventListener("click", async () => { button.textContent = (await copied(code)) ? "Copied" : "Press Ctrl+C"; });
+    code.after(button);
   });
 
   const drawn = () => {
@@ -160,7 +209,7 @@
         const told = isAwaited ? "not there yet" : states.join(", ");
         write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
         write(cell.querySelector(".state"), word(states));
-        write(cell.querySelector("title"), `${name}: ${count} ${count === 1 ? "pod" : "pods"} at this step${told && `, ${told}`}`);
+        cell.title = `${name}: ${count} ${count === 1 ? start.dot : `${start.dot}s`} at this step${told && `, ${told}`}`;
         cell.classList.toggle("off", isOff);
         cell.classList.toggle("closed", states.some(isClosing));
         cell.classList.toggle("joined", states.includes("joined"));
@@ -194,11 +243,24 @@
     const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
   });
+  // A link names an element, or what the first cell of a row says.
+  const nameOfRow = (row) => row.cells[0].textContent;
+  const named = (name) => tables.flatMap(rowsOf).find((row) => nameOfRow(row) === name);
   const unfold = () => {
-    const target = location.hash.length > 1 && byId(location.hash.slice(1));
-    const folded = target && target.closest("details");
-    if (folded) { folded.open = true; target.scrollIntoView(); }
+    let name = location.hash.slice(1);
+    try { name = decodeURIComponent(name); } catch { /* not ours */ }
+    const target = name && (byId(name) || named(name));
+    document.querySelectorAll("tr.chosen").forEach((row) => row.classList.remove("chosen"));
+    if (!target) return;
+    const folded = target.closest("details");
+    if (folded) folded.open = true;
+    if (target.matches("tr")) target.classList.add("chosen");
+    target.scrollIntoView({ block: folded === target ? "start" : "center" });
   };
+  tables.forEach((table) => table.addEventListener("click", (event) => {
+    const cell = event.target.closest("tbody td:first-child");
+    if (cell && !event.target.closest("button") && !String(getSelection())) location.hash = encodeURIComponent(nameOfRow(cell.parentElement));
+  }));
   addEventListener("hashchange", unfold);
   unfold();
   document.documentElement.dataset.ready = "true";

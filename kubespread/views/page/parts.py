@@ -1,4 +1,4 @@
-"""The parts of a page: answer, bars, tables and notes beside them."""
+"""The parts of a page: answer, key figures, bars, tables and notes beside them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from msgspec.structs import replace
 
 from kubespread.views.layout import cut_end
 from kubespread.views.page.legend import of_bars
-from kubespread.views.page.markup import text
-from kubespread.views.sheet import Table
+from kubespread.views.page.markup import breakable, text
+from kubespread.views.sheet import Drawn, Row, Table, is_numeric
 from kubespread.views.view import Bar, Bars, Tile, View, tables_of, with_nodes
 from kubespread.wording import count_of
 
-_MOST_OPEN = 60
-"""Rows of a table that starts open; a longer one is laid out only when it is opened."""
+_MOST_OPEN, _MOST_OPEN_FIRST = 60, 300
+"""Rows of a table that starts open, and of one that stands first; a longer one is laid out only when it is opened."""
 _BAR, _LINE = 320, 20
 _MOST_BARS = 24
 _SAID = 120
-"""Letters of an answer on a tile."""
-_LONG = 45
-"""Letters of a cell that may be folded."""
+"""Letters of what a tile says."""
+_SHORT, _LONG = 16, 45
+"""Letters of a cell that stays in one line, and of one that is narrower than what it says."""
+_MOST_COLUMNS = 10
+"""Of a table in letters of the usual size."""
+_STEP = 5
+"""Percent by which bars in cells differ: they are classes of the style, as a page may have no style of its own."""
 
 
 def answer(account: View) -> str:
@@ -28,40 +32,57 @@ def answer(account: View) -> str:
 
 
 def _answer(account: View) -> str:
-    last, *rest = account.answer or [""]
+    """The answer itself, what is looked for first in a row, and what the answer rests on."""
+    first, *rest = account.answer or [""]
     others = "".join(f"<p>{text(line)}</p>" for line in rest)
-    return f'<div class="answer {account.tone}">{others}<p class="last">{text(last)}</p></div>'
+    tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
+    row = f'<div class="tiles">{tiles}</div>' if tiles else ""
+    return f'<div class="answer {account.tone}"><p class="first">{text(first)}</p>{row}{others}</div>'
 
 
-def tiles(every: Sequence[Tile]) -> str:
-    """A link for each answer, to what `answers` has of it."""
-    if not every:
-        return ""
-    links = "".join(
-        f'<li><a class="tile {tile.tone}" href="#a{place}"><b>{text(tile.name)}</b> <em>{text(tile.verdict)}</em> '
-        f"<span>{text(cut_end(tile.says, _SAID))}</span></a></li>"
-        for place, tile in enumerate(every)
-    )
-    return f'<nav aria-label="Clusters"><ul class="tiles">{links}</ul></nav>'
+def _tile(name: str, tile: Tile) -> str:
+    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it."""
+    inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
+    if tile.says:
+        inside += f'<span class="says">{text(cut_end(tile.says, _SAID))}</span>'
+    if tile.views is not None:
+        return f'<a class="tile {tile.tone}" href="#{name}">{inside}</a>'
+    if tile.find:
+        return f'<button type="button" class="tile {tile.tone}" data-find="{text(tile.find)}">{inside}</button>'
+    return f'<div class="tile {tile.tone}">{inside}</div>'
 
 
 def answers(every: Sequence[Tile]) -> str:
-    """Each answer in full, its tables closed."""
-    return "".join(_in_full(f"a{place}", tile) for place, tile in enumerate(every))
+    """What tiles lead to in full, its tables closed."""
+    return "".join(
+        _in_full(f"a{place}", tile, tile.views()) for place, tile in enumerate(every) if tile.views is not None
+    )
 
 
-def _in_full(name: str, tile: Tile) -> str:
-    says = f'<div class="answer {tile.tone}"><p class="last">{text(tile.verdict)}: {text(tile.says)}</p></div>'
-    told = [_one_of_several(f"{name}r{place}", view) for place, view in enumerate(tile.views)]
-    return f'<section id="{name}"><h2>{text(tile.name)}</h2>{says if not told else ""}{"".join(told)}</section>'
+def _in_full(name: str, tile: Tile, views: Sequence[View]) -> str:
+    says = f'<div class="answer {tile.tone}"><p class="first">{text(tile.value)}: {text(tile.says)}</p></div>'
+    told = "".join(_one_of_several(f"{name}r{place}", view) for place, view in enumerate(views))
+    return f'<section id="{name}"><h2>{text(tile.name)}</h2>{told or says}</section>'
 
 
 def _one_of_several(name: str, view: View) -> str:
     told = with_nodes(view)
     every = [*tables_of(told), *([] if told.nodes is None else [told.nodes.table()])]
-    closed = "".join(_table(f"{name}t{number}", replace(table, is_detail=True)) for number, table in enumerate(every))
+    closed = "".join(foldable(f"{name}t{number}", replace(table, is_detail=True)) for number, table in enumerate(every))
     whence = " · ".join(part for part in (told.title, told.provenance) if part)
     return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{closed}'
+
+
+def facts(of: Mapping[str, str]) -> str:
+    """Names with what is said of them, without those of which nothing is."""
+    said = ((name, value) for name, value in of.items() if value)
+    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in said)
+    return f"<section><h2>This answer</h2><dl>{pairs}</dl></section>" if pairs else ""
+
+
+def command(typed: str) -> str:
+    """What page.js lets one copy."""
+    return f'<code class="command">{text(typed)}</code>'
 
 
 def bars(every: Sequence[Bars]) -> str:
@@ -114,29 +135,56 @@ def _at(limit: int, most: int) -> int:
     return round(_BAR * limit / most)
 
 
-def tables(every: Iterable[Table]) -> str:
-    return "".join(_table(f"t{number}", table) for number, table in enumerate(every) if table.rows)
-
-
-def _table(name: str, table: Table) -> str:
-    body = "".join(f'<tr class="{row.tone}">{cells(row.cells)}</tr>' for row in table.rows)
-    return foldable(name, table.caption, table.header, body, len(table.rows), is_open=not table.is_detail)
-
-
-def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
-    """A table of ``rows`` rows, whose HTML is ``body``, below a summary."""
-    opened = " open" if is_open and rows <= _MOST_OPEN else ""
-    head = "".join(f'<th scope="col">{text(title)}</th>' for title in header)
-    return (
-        f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({rows})</h2></summary>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
-        f'<table class="sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+def tables(every: Iterable[Table], *, first: bool) -> str:
+    """Those that stand above everything else, or the others."""
+    return "".join(
+        foldable(f"t{place}", table) for place, table in enumerate(every) if table.rows and table.is_first is first
     )
 
 
-def cells(texts: Iterable[str]) -> str:
-    """The cells of a row; long ones may be folded."""
-    return "".join(f"<td{' class=long' if len(cell) > _LONG else ''}>{text(cell)}</td>" for cell in texts)
+def foldable(name: str, table: Table, ids: str = "") -> str:
+    """A table below a summary; its rows have ``ids`` with their place, if any."""
+    caption, rows = table.caption, table.rows
+    most = _MOST_OPEN_FIRST if table.is_first else _MOST_OPEN
+    opened = " open" if not table.is_detail and len(rows) <= most else ""
+    head = "".join(f'<th scope="col">{breakable(title)}</th>' for title in table.header)
+    # A class per column is much shorter than one per cell.
+    columns = zip(*(row.cells for row in rows), strict=True)
+    numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
+    body = "".join(
+        f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}>"
+        f"{_cells(row, table.commands)}</tr>"
+        for place, row in enumerate(rows)
+    )
+    size = " wide" if len(table.header) > _MOST_COLUMNS else ""
+    legend = f'<p class="legend">{text(table.legend)}</p>' if table.legend else ""
+    return (
+        f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({len(rows):,})</h2></summary>{legend}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        "</details>"
+    )
+
+
+def _cells(row: Row, commands: frozenset[int]) -> str:
+    drawn = row.drawn or [None] * len(row.cells)
+    return "".join(
+        _cell(value, look, is_name=not place, is_command=place in commands)
+        for place, (value, look) in enumerate(zip(row.cells, drawn, strict=True))
+    )
+
+
+def _cell(value: str, drawn: Drawn | None, *, is_name: bool, is_command: bool) -> str:
+    if is_command and value:
+        return f'<td class="long">{command(value)}</td>'
+    style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG else "long"
+    if drawn is not None:
+        style = f"f{round(drawn.percent / _STEP)} {drawn.tone}".rstrip()
+    return f"<td{_attribute('class', style)}>{breakable(value) if is_name else text(value)}</td>"
+
+
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{value}"' if value else ""
 
 
 def beside(lists: Mapping[str, Sequence[str]]) -> str:
