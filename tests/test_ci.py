@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.cli.support import FIXTURES, PROGRAM, ROOT, environment
 
 CI = ROOT / "docs" / "ci"
 GOOD, BAD = (str(FIXTURES / "lint" / "KS101" / f"{name}.yaml") for name in ("good", "bad"))
+KEY = str(FIXTURES / "lint" / "KS105" / "bad.yaml")
 
 
 def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
@@ -40,6 +42,32 @@ def test_the_action_tries_manifests_on_a_snapshot(tmp_path: Path) -> None:
     bad, cluster = (str(FIXTURES / "lint" / "KS203" / f"{name}.yaml") for name in ("bad", "cluster"))
     alone, tried = (checked(tmp_path, MANIFESTS=bad, ARGS="", SNAPSHOT=snapshot)[1] for snapshot in ("", cluster))
     assert ("KS203" in alone, "KS203" in tried) == (False, True)
+
+
+def test_the_action_compares_with_a_base_that_its_checkout_lacks(tmp_path: Path) -> None:
+    """A checkout of one commit, as actions/checkout makes it of a pull request."""
+    whole, checkout = tmp_path / "whole", tmp_path / "checkout"
+    identity = ("-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false")
+
+    def git(*arguments: str) -> str:
+        command = ["git", *identity, *arguments]
+        return subprocess.run(command, cwd=whole, capture_output=True, text=True, check=True).stdout.strip()
+
+    whole.mkdir()
+    git("init", "-q", "-b", "main")
+    for name, manifest in {"known.yaml": BAD, "new.yaml": KEY}.items():
+        shutil.copy(manifest, whole / name)
+        git("add", name)
+        git("commit", "-q", "-m", name)
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    git("clone", "-q", "--depth=1", whole.as_uri(), str(checkout))
+    asked = {"MANIFESTS": ".", "ARGS": "--fail-on warning"}
+    everything, new, missing = (
+        checked(checkout, **asked, BASE=base) for base in ("", git("rev-parse", "HEAD~1"), "nope")
+    )
+    assert (everything[0], everything[1].count("\n")) == (1, 2)
+    assert (new[0], new[1].count("\n"), "new.yaml" in new[1]) == (1, 1, True)
+    assert missing[:2] == (2, "")
 
 
 def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -30,16 +32,14 @@ Count = Annotated[int, Meta(ge=0)]
 _Edits = Annotated[
     list[Text],
     Meta(
-        description="What is changed in the cluster before the question is asked, in order: 'fail zone=c', "
-        "'drain node-7', 'cordon pool=a', 'delete-node node-7', 'scale deploy/web=5', 'add-node node-7:3', "
-        "'label node-7 disk=ssd', 'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+        description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', "
+        "'delete-node node-7', 'scale deploy/web=5', 'add-node node-7:3', 'label node-7 disk=ssd', "
+        "'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
     ),
 ]
-_KubeVersion = Annotated[str | None, Meta(description="Kubernetes release to emulate, such as 1.34.")]
-_FeatureGates = Annotated[str | None, Meta(description="Feature gates set on it: Name=true,Other=false.")]
-_Manifest = Annotated[
-    str | None, Meta(description="Manifest of a Pod or of what creates pods, as YAML or JSON text; never a path.")
-]
+_KubeVersion = Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")]
+_FeatureGates = Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")]
+_Manifest = Annotated[str | None, Meta(description="A Pod, or what creates pods, as YAML or JSON text; never a path.")]
 _Workload = Annotated[str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")]
 _OneOrAll = Annotated[
     str | None,
@@ -80,7 +80,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     feature_gates: _FeatureGates = None
     limit: Annotated[
         int,
-        Meta(ge=1, description="At most this many items of each list, the first ones; 'leftOut' counts the others."),
+        Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others."),
     ] = 50
 
 
@@ -121,7 +121,7 @@ def _described(kind: Any, option: questions.Option) -> Any:
     default = " Default: all namespaces." if isinstance(option, questions.Namespace) else ""
     if option.least is not None:
         number = Annotated[int, Meta(ge=option.least)]
-        kind = number if kind is int else number | None
+        kind = reduce(or_, (number if part is int else part for part in get_args(kind) or (kind,)))
     return Annotated[kind, Meta(description=f"{option.help}{default}")]
 
 

@@ -91,7 +91,7 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-_ENVELOPE = ("apiVersion", "kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
+_ENVELOPE = ("kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
 
 
 def envelope(reports: Sequence[type[Report]]) -> dict[str, Any]:

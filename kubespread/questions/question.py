@@ -58,11 +58,12 @@ class Option:
     @property
     def is_told(self) -> bool:
         """Whether an answer repeats it in its question; reports have their subject and namespace of their own."""
-        return self.is_for_assistants and not isinstance(self, Workload | Scenario | Pod | Namespace | Ending)
+        own = isinstance(self, Workload | Scenario | Pod | Namespace | Ending)
+        return not (self.is_for_scripts or self.is_path or own)
 
     @property
     def is_for_assistants(self) -> bool:
-        return not (self.is_for_scripts or self.is_path)
+        return not (self.is_for_scripts or self.is_path or self.is_alias)
 
     @property
     def is_for_one(self) -> bool:

@@ -149,7 +149,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "rebalance -S rich.json": ("-n", "-l", "--descheduler", ""),
     "pending -S rich.json": ("-n", "-l", "--fail"),
     "play mixed.json -S rich.json": ("--at", "--deals", "-n", "--fail-on"),
-    "check base/deployment.yaml -S rich.json": ("--select", "--ignore", "--fail-on", "--explain", "-n", "-l"),
+    "check base/deployment.yaml -S rich.json": ("--select", "--ignore", "--fail-on", "--base", "--explain", "-n", "-l"),
     "compare base/deployment.yaml -S rich.json": ("--to-kube-version", "--to-feature-gates", "--replicas", "--to-set", "--set"),
     "advise base/deployment.yaml -S rich.json": ("--replicas", "--set", "--add-node"),
     "explain -S rich.json": ("",),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -114,6 +115,16 @@ def test_junit_is_valid(told: CheckReport) -> None:
     for suite in root:
         assert int(suite.attrib["tests"]) == len(suite)
         assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
+
+
+@pytest.mark.parametrize(("bar", "failures"), [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3)])
+def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, failures: int) -> None:
+    told = msgspec.structs.replace(report(*map(finding, Severity)), fail_on=bar)
+    root = ElementTree.fromstring(junit.write(told, LOOK))
+    assert [element.attrib["failures"] for element in (root, *root)] == [str(failures)] * 2
+    kinds = [failure.attrib["type"] for failure in root.iter("failure")]
+    assert kinds == [*Severity][:failures]
+    assert len(root.findall("testsuite/testcase/system-out")) == 3 - failures
 
 
 def test_gitlab_has_what_it_asks_for_and_no_fingerprint_twice(told: CheckReport) -> None:

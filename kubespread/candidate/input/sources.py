@@ -36,7 +36,7 @@ that is read already.
 """
 Source = Manifest | Reference
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 _NAMES_SHOWN = 5
 
 
@@ -183,10 +183,10 @@ def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
 def manifest_files(directory: str, *, recursive: bool) -> list[str]:
     """The files of a directory that kubectl would read, by name. Raises UsageError where there are none."""
     pattern = "**/*" if recursive else "*"
-    files = sorted(path for path in Path(directory).glob(pattern) if path.suffix in _SUFFIXES and path.is_file())
+    files = sorted(path for path in Path(directory).glob(pattern) if path.suffix in SUFFIXES and path.is_file())
     if not files:
         below = "" if recursive else "; -R also looks below it"
-        raise UsageError(f"{directory}: no {', '.join(_SUFFIXES)} files in this directory{below}")
+        raise UsageError(f"{directory}: no {', '.join(SUFFIXES)} files in this directory{below}")
     return [str(path) for path in files]
 
 

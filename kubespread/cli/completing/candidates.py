@@ -72,7 +72,7 @@ _VERSION = Candidate("--version", "Print the version and exit.")
 _NO_FILES = frozenset({"template_path", "contexts"})
 FREE = frozenset({
     "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
-    "KEY[=VALUE][:EFFECT]",
+    "KEY[=VALUE][:EFFECT]", "REVISION",
 })  # fmt: skip
 """What the help calls a value that cannot be completed."""
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
+from msgspec import Struct
 
+from kubespread.candidate.input.command_line import is_reference
 from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.candidate.input.sources import PodGiven
-from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
 from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
 from kubespread.questions.check.lint.registry import RULES
@@ -33,6 +36,9 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
+if TYPE_CHECKING:
+    from kubespread.candidate.input.commit import Earlier
+
 _CODES_SHOWN = 5
 _BY_ITSELF = (
     "each workload is tried by itself, all replicas afresh: what others that are checked with it take is not counted"
@@ -48,6 +54,7 @@ def check(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     baseline: str | Path | None = None,
+    base: str | None = None,
     fail_on: Severity | str = Severity.ERROR,
     namespace: str | None = None,
     selector: str = "",
@@ -69,7 +76,8 @@ def check(
     sources = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else manifests
     question = Check(
         pods=tuple(sources), select=tuple(select), ignore=tuple(ignore), namespace=namespace, selector=selector,
-        baseline=None if baseline is None else str(baseline), recursive=recursive, template_path=template_path,
+        baseline=None if baseline is None else str(baseline), base=base, recursive=recursive,
+        template_path=template_path,
         fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
@@ -87,14 +95,17 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    work = _Checking.of(question, scene)
-    gathered = work.gathered
-    same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
-    parts = list(scene.tasks(work, range(len(gathered.subjects)), same, _known))
-    missing = [subject.name for subject in gathered.subjects[len(parts) :]]
-    unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
+    with _base_of(question) as earlier:
+        work = _Checking.of(question, scene)
+        gathered = work.gathered
+        same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
+        parts = list(scene.tasks(work, range(len(gathered.subjects)), same, _known))
+        missing = [subject.name for subject in gathered.subjects[len(parts) :]]
+        unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
+        before = None if earlier is None else _before(question, earlier, scene)
     checked = together(gathered.refused, rules, parts)
     findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
+    new = findings if before is None else [finding for finding in findings if before.is_new(finding)]
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
@@ -104,13 +115,16 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         not_asked=not_asked(rules, work.surroundings),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
-        findings=tuple(findings if snapshot is None else (_with_commands(finding, snapshot) for finding in findings)),
-        rules=_reported(findings),
+        findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
+        rules=_reported(new),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
+        base=question.base,
+        base_commit=None if earlier is None else earlier.commit,
+        in_base=len(findings) - len(new),
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone)),
+        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
         unfinished=unfinished,
     )
 
@@ -118,6 +132,59 @@ def answer(question: Check, scene: Scene) -> CheckReport:
 def _known(checked: Checked) -> str:
     worst = min(checked.findings, key=lambda finding: finding.severity.rank, default=None)
     return "" if worst is None else f"{worst.called}: {worst.severity} {worst.code}: {worst.message}"
+
+
+def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
+    """The manifests as they were in the base, if one is named. Raises UsageError."""
+    if question.base is None:
+        return nullcontext()
+    paths = [str(pod) for pod in question.pods if isinstance(pod, str | Path) and str(pod) != STDIN]
+    if not paths or len(paths) < len(question.pods) or any(map(is_reference, paths)):
+        raise UsageError(
+            f"--base {question.base} compares files of a git repository: name files and directories (of anything else "
+            "--write-baseline records the findings, and --baseline leaves them out)"
+        )
+    # What runs git is imported where it is run.
+    from kubespread.candidate.input.commit import as_of
+
+    return as_of(question.base, paths)
+
+
+class _Before(Struct, frozen=True):
+    """What the manifests' base has."""
+
+    severities: Mapping[str, Severity]
+    """Of its findings, by fingerprint."""
+    notes: Sequence[str]
+
+    def is_new(self, finding: Finding) -> bool:
+        """Whether the base does not have it, or has it less severe."""
+        earlier = self.severities.get(finding.fingerprint)
+        return earlier is None or finding.severity.rank < earlier.rank
+
+
+def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
+    """The same question of the manifests as they were."""
+    notes, findings = list[str](), list[Finding]()
+    if not earlier.is_common:
+        notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
+    if earlier.paths:
+        asked = msgspec.structs.replace(question, pods=earlier.paths, base=None, baseline=None)
+        try:
+            report = answer(asked, scene)
+        except KubespreadError as error:
+            why = str(error).replace(f"{earlier.directory}/", "")
+            notes.append(f"all findings are new; in {question.base}: {why}")
+        else:
+            findings = [_renamed(finding, earlier) for finding in report.findings]
+            if report.unfinished is not None:
+                notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
+    return _Before({finding.fingerprint: finding.severity for finding in baselines.fingerprinted(findings)}, notes)
+
+
+def _renamed(finding: Finding, earlier: Earlier) -> Finding:
+    file = finding.file
+    return finding if file is None else msgspec.structs.replace(finding, file=earlier.named(file))
 
 
 class _Checking:

@@ -25,6 +25,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       kubespread check k8s/
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
+      kubespread check k8s/ -R --base origin/main
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
 
@@ -32,7 +33,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     summary = "Find topology spread problems before applying manifests."
     purpose = "CI"
     yes, no = "no finding at the level of --fail-on", "some finding is"
-    apart = (Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),)
+    apart = (
+        Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
+        Apart("write_baseline", ("base",), "what the base has too is not known for good"),
+    )
     hands_out = True
     doing = "checking workloads"
     outputs = {
@@ -72,6 +76,13 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     baseline: Annotated[
         str | None, Option("Leave out the known findings recorded in FILE.", metavar="FILE", is_path=True)
     ] = None
+    base: Annotated[
+        str | None,
+        Option(
+            "Leave out the findings that the manifests have in this git revision too, where HEAD left it.",
+            metavar="REVISION", is_path=True,
+        ),
+    ] = None  # fmt: skip
     write_baseline: Annotated[
         str | None,
         Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True),

@@ -131,6 +131,12 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """Findings that an annotation of the workload silences."""
     in_baseline: int = 0
     """Findings that the baseline knows."""
+    base: str | None = None
+    """The git revision whose findings are left out, as it was given; null where none is."""
+    base_commit: str | None = None
+    """The commit they are found in: the last one that the base and HEAD have in common."""
+    in_base: int = 0
+    """Findings that the manifests have there too."""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
@@ -147,11 +153,16 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         """What was found, then what was not looked at."""
         excused = [
             f"{number} {where}"
-            for number, where in ((self.ignored, "silenced by annotations"), (self.in_baseline, "in the baseline"))
+            for number, where in (
+                (self.ignored, "silenced by annotations"),
+                (self.in_baseline, "in the baseline"),
+                (self.in_base, f"in {self.base} already"),
+            )
             if number
         ]
         counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]
-        summary = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
+        nothing = "nothing found" if self.base is None else "nothing new found"
+        summary = f"{', '.join(counts) or nothing} in {count_of(self.workloads, 'workload')}"
         yield ", ".join([summary, *excused])
         if self.not_asked:
             need = "it needs" if len(self.not_asked) == 1 else "they need"

@@ -1,0 +1,129 @@
+"""Manifests as they are in a commit of the git repository that they lie in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from kubespread.candidate.input.sources import SUFFIXES
+from kubespread.errors import UsageError
+
+_TIMEOUT = 60.0
+_MAX_COMPLAINT = 300
+_SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_FILES = ("100644", "100755")
+"""The modes of regular files in a tree: what links lead to may lie anywhere."""
+
+
+class Earlier(Struct, frozen=True):
+    """Files of a commit, written where nothing else is."""
+
+    commit: str
+    is_common: bool
+    """Whether the commit is the last one that the revision and HEAD have in common; else it is the revision itself."""
+    paths: tuple[str, ...]
+    """Those that the commit has of the paths asked for, as files and directories."""
+    directory: str
+    """Where they are written."""
+    _asked: dict[str, str]
+    """The paths asked for, by where they are written."""
+
+    def named(self, file: str) -> str:
+        """What a file that is written here was called where it was asked for."""
+        written = next(path for path in self._asked if Path(file).is_relative_to(path))
+        asked = self._asked[written]
+        return asked if file == written else str(Path(asked) / Path(file).relative_to(written))
+
+
+@contextmanager
+def as_of(revision: str, paths: Sequence[str]) -> Iterator[Earlier]:
+    """The manifests at ``paths``, directories among them, as they were where HEAD left ``revision``.
+
+    Nothing is fetched, and nothing that the repository configures is run. Raises UsageError.
+    """
+    first = Path(paths[0]).absolute()
+    start = str(next(path for path in (first, *first.parents) if path.is_dir()))
+    root = os.path.realpath(_text(start, "rev-parse", "--show-toplevel"))
+    reals = [Path(os.path.realpath(path)) for path in paths]
+    for path, real in zip(paths, reals, strict=True):
+        if not real.is_relative_to(root):
+            raise UsageError(f"--base {revision}: {path} is not in the git repository {root}")
+    try:
+        tip = _text(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except UsageError:
+        hint = "; a shallow clone has only the newest commits: fetch this one too" if _is_shallow(root) else ""
+        raise UsageError(f"--base {revision}: no such commit in {root}{hint}") from None
+    try:
+        common = _text(root, "merge-base", tip, "HEAD")
+    except UsageError:
+        common = ""
+    within = [real.relative_to(root).as_posix() for real in reals]
+    narrowed = [] if "." in within else within
+    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", common or tip, "--", *narrowed)
+    with tempfile.TemporaryDirectory(prefix="kubespread-") as directory:
+        for path, content in _contents(root, dict(_blobs(listed, within))).items():
+            file = Path(directory) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        asked = {str(Path(directory) / path): given for path, given in zip(within, paths, strict=True)}
+        there = tuple(path for path in asked if Path(path).is_file() or any(Path(path).glob("*")))
+        yield Earlier(common or tip, bool(common), there, directory, asked)
+
+
+def _blobs(listed: bytes, named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Path and object of each manifest in a listing: those named, and below directories those that look like one."""
+    for entry in listed.split(b"\0"):
+        facts, _, raw = entry.partition(b"\t")
+        path = os.fsdecode(raw)
+        if not path or ".." in PurePosixPath(path).parts:
+            continue
+        mode, kind, name = facts.decode().split()
+        if kind == "blob" and mode in _FILES and (path in named or PurePosixPath(path).suffix in SUFFIXES):
+            yield path, name
+
+
+def _contents(root: str, blobs: dict[str, str]) -> dict[str, bytes]:
+    """What each path holds. Source of the format: git-cat-file(1), "BATCH OUTPUT"."""
+    answer = _git(root, "cat-file", "--batch", given="".join(f"{name}\n" for name in blobs.values()).encode())
+    contents, at = {}, 0
+    for path in blobs:
+        end = answer.index(b"\n", at)
+        _, kind, *size = answer[at:end].split()
+        if not size:
+            raise UsageError(f"--base: git cat-file: {path} is {kind.decode()} in this clone")
+        until = end + 1 + int(size[0])
+        contents[path], at = answer[end + 1 : until], until + 1
+    return contents
+
+
+def _is_shallow(root: str) -> bool:
+    return _text(root, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def _text(directory: str, *arguments: str) -> str:
+    return os.fsdecode(_git(directory, *arguments)).removesuffix("\n")
+
+
+def _git(directory: str, *arguments: str, given: bytes = b"") -> bytes:
+    """What git prints. Raises UsageError with its first line where it fails, or is not there."""
+    # In a hook these name the repository of the hook.
+    inherited = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    try:
+        done = subprocess.run(
+            ["git", "--no-replace-objects", "--literal-pathspecs", "-C", directory, *arguments],
+            input=given, env={**inherited, **_SETTINGS}, capture_output=True, timeout=_TIMEOUT, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise UsageError("--base needs git on the PATH") from None
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"--base: git {arguments[0]} took longer than {_TIMEOUT:.0f} s") from None
+    if done.returncode:
+        complaint = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
+        raise UsageError(f"--base: git {arguments[0]}: {complaint[:_MAX_COMPLAINT]}")
+    return done.stdout
