@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Finding, Snapshot
+from kubespread.questions import tasks
+from kubespread.questions.check.lint import ways_out
+from kubespread.questions.tasks import Made
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
 from tests.lint.test_engine import codes, web
 
@@ -289,3 +296,41 @@ def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text
     assert second.remedy.text == "kubespread advise tries what would help: too much was tried for other workloads"
+
+
+ASKING: dict[str, Data] = {
+    "more than a node has": asking("9"),
+    "a label that no node has": {"nodeSelector": {"disk": "ssd"}},
+    "both": {**asking("9"), "nodeSelector": {"disk": "ssd"}},
+    "what is there": asking("1"),
+    "nothing that helps": {
+        "containers": [{"name": "main", "image": "i", "resources": {"limits": {"example.com/gpu": "1"}}}]
+    },
+}
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from([*ASKING]), min_size=2, max_size=5),
+    dealt=st.lists(st.integers(0, 1), min_size=5, max_size=5),
+    effort=st.sampled_from([1, 20, 60, 200, 8_000]),
+)
+def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], effort: int) -> None:
+    """Two workers share the workloads in any way; the effort that all searches have together is often too little."""
+
+    def in_processes(
+        asked: Made, items: Sequence[tuple[int, int]], _: int, __: float
+    ) -> Iterator[tuple[Any, list[str]]]:
+        workers = [pickle.loads(asked.made)() for _ in range(2)]
+        for number, item in items:
+            worker = workers[dealt[number]]
+            yield worker(item), [*worker.assumed]
+
+    cluster = Snapshot.from_objects(NODES)
+    workloads = [with_pod(web(name=f"web-{number}"), **ASKING[kind]) for number, kind in enumerate(kinds)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ways_out, "_MOST_EFFORT", effort)
+        patch.setattr(tasks, "_in_processes", in_processes)
+        alone, shared = (kubespread.check(cluster, workloads, select=["KS209"], jobs=jobs) for jobs in (1, 2))
+    assert shared == alone
+    assert [bool(finding.remedy.text) for finding in alone.findings] == [True] * len(alone.findings)

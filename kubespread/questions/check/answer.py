@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -98,8 +98,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     with _base_of(question) as earlier:
         work = _Checking.of(question, scene)
         gathered = work.gathered
-        same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
-        parts = list(scene.tasks(work, range(len(gathered.subjects)), same, _known))
+        parts = list(work.searched(_checked(work, question, scene)))
         missing = [subject.name for subject in gathered.subjects[len(parts) :]]
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
         before = None if earlier is None else _before(question, earlier, scene)
@@ -127,6 +126,12 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
         unfinished=unfinished,
     )
+
+
+def _checked(work: _Checking, question: Check, scene: Scene) -> Iterator[Checked]:
+    """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
+    same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
+    return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
 
 
 def _known(checked: Checked) -> str:
@@ -169,15 +174,17 @@ def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
     if earlier.paths:
-        asked = msgspec.structs.replace(question, pods=earlier.paths, base=None, baseline=None)
         try:
-            report = answer(asked, scene)
+            asked = msgspec.structs.replace(question, pods=earlier.paths)
+            work = _Checking.of(asked, scene)
+            parts = list(_checked(work, asked, scene))
         except KubespreadError as error:
             why = str(error).replace(f"{earlier.directory}/", "")
             notes.append(f"all findings are new; in {question.base}: {why}")
         else:
-            findings = [_renamed(finding, earlier) for finding in report.findings]
-            if report.unfinished is not None:
+            checked = together(work.gathered.refused, selected(question.select, question.ignore), parts)
+            findings = [_renamed(finding, earlier) for finding in checked.findings]
+            if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
     return _Before({finding.fingerprint: finding.severity for finding in baselines.fingerprinted(findings)}, notes)
 
@@ -192,7 +199,7 @@ class _Checking:
 
     def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
         self.gathered = gathered
-        self.surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
+        self.surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster)
         self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
         self._checking = Checking(gathered.subjects, rules, self.surroundings)
 
@@ -204,6 +211,17 @@ class _Checking:
 
     def __call__(self, number: int) -> Checked:
         return self._checking.check(number)
+
+    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
+        """The same with the remedies that are still to be searched for: by one process, in the order of the workloads,
+        whose searches share one effort.
+        """
+        ways_out = self.gathered.ways_out
+        for number, checked in enumerate(parts):
+            if ways_out is not None and checked.is_open:
+                yield checked.with_way_out(self._checking.way_out(number, ways_out))
+            else:
+                yield checked
 
 
 def _bar(fail_on: Severity | str) -> Severity:

@@ -13,7 +13,6 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.company import Company
 from kubespread.questions.check.lint.subject import Subject
 from kubespread.questions.check.lint.trial import Trial
-from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -54,8 +53,6 @@ class Case(Struct, frozen=True, dict=True):
     """The profile that schedules the subject."""
     trial: Trial | None
     """The subject tried on the cluster; None without a cluster."""
-    ways_out: WaysOut | None = None
-    """What is searched for replicas without a node; None where there is no cluster."""
 
     @cached_property
     def spread(self) -> PodTopologySpread:

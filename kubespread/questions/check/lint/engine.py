@@ -19,8 +19,8 @@ from kubespread.questions.check.lint.selection import is_silenced
 from kubespread.questions.check.lint.subject import Refused, Subject
 from kubespread.questions.check.lint.together import with_remedies_together
 from kubespread.questions.check.lint.trial import Trial
-from kubespread.questions.check.lint.ways_out import WaysOut
-from kubespread.questions.check.report import Finding
+from kubespread.questions.check.lint.ways_out import UNSEARCHED, WaysOut
+from kubespread.questions.check.report import Finding, Remedy
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -33,8 +33,6 @@ class Surroundings(Struct, frozen=True):
     version: KubeVersion
     cluster: Cluster | None = None
     """None: static rules only."""
-    ways_out: WaysOut | None = None
-    """None where there is no cluster."""
 
 
 class Checked(Struct):
@@ -43,6 +41,16 @@ class Checked(Struct):
     findings: list[Finding] = field(default_factory=list)
     ignored: int = 0
     """Findings that annotations silence."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a remedy is still to be searched for."""
+        return any(finding.remedy == UNSEARCHED for finding in self.findings)
+
+    def with_way_out(self, remedy: Remedy) -> Checked:
+        """The same with the remedy that was searched for."""
+        findings = (replace(each, remedy=remedy) if each.remedy == UNSEARCHED else each for each in self.findings)
+        return replace(self, findings=list(findings))
 
 
 class Checking:
@@ -55,15 +63,25 @@ class Checking:
     def check(self, number: int) -> Checked:
         """What is found in the workload of that number."""
         subject, surroundings = self._subjects[number], self._surroundings
+        trial = None if surroundings.cluster is None else self._trial(subject, surroundings.cluster)
+        plugins = self._plugins_of(subject)
+        case = Case(subject, self._company, surroundings.objects, surroundings.version, plugins, trial)
+        return _kept(_findings(case, self._rules), subject.ignored)
+
+    def way_out(self, number: int, ways_out: WaysOut) -> Remedy:
+        """What gets the replicas of the workload of that number placed, as far as it is searched for."""
+        cluster = self._surroundings.cluster
+        assert cluster is not None, "without one no replica waits"
+        return ways_out.remedy(lambda: self._trial(self._subjects[number], cluster))
+
+    def _trial(self, subject: Subject, cluster: Cluster) -> Trial:
+        return Trial(subject, cluster, self._plugins_of(subject))
+
+    def _plugins_of(self, subject: Subject) -> Framework:
         made = self._plugins.get(id(subject.profile))
         if made is None:
             made = self._plugins[id(subject.profile)] = framework(subject.profile)
-        cluster = surroundings.cluster
-        trial = Trial(subject, cluster, made) if cluster is not None else None
-        case = Case(
-            subject, self._company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out
-        )
-        return _kept(_findings(case, self._rules), subject.ignored)
+        return made
 
 
 def together(refused: Iterable[Refused], rules: Sequence[AnyRule], checked: Iterable[Checked]) -> Checked:
@@ -179,7 +197,7 @@ def _with_following(finding: RuleFinding, case: Case, ask: Asking, reported: set
         return finding
     change, template = finding.mended.change, subject.template
     changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
-    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed), case.ways_out)
+    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed))
     codes = dict.fromkeys(code for code, other in ask(then) if (code, other.field) not in reported)
     if not codes:
         return finding

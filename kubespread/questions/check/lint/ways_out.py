@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ from kubespread.world.store.pod_book import key_of
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
 """On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""
 _MOST_OF_A_FAMILY = 8
+UNSEARCHED = Remedy(text="")
+"""Of a finding whose remedy `WaysOut` is to find."""
 _PER_QUESTION, _PER_COPY, _PER_COPY_AND_NODE = 1, 0.1, 0.0004
 """Milliseconds."""
 # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
@@ -38,14 +40,19 @@ _OF_THE_POD = [family for family in _TRIED if family.changes not in _OF_NODES]
 
 
 class WaysOut(Struct):
-    """The search, for one workload after another."""
+    """The search, for one workload after another: what is left for each depends on those before it, and on nothing else
+    as long as one process searches for all.
+    """
 
     worlds: EditedWorlds
     """The edited cluster."""
     _spent: float = 0
 
-    def remedy(self, trial: Trial) -> Remedy:
+    def remedy(self, tried: Callable[[], Trial]) -> Remedy:
         """The least change, or two or three together, with which every replica finds a node."""
+        if self._spent >= _MOST_EFFORT:
+            return Remedy(text="kubespread advise tries what would help: too much was tried for other workloads")
+        trial = tried()
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
@@ -59,13 +66,13 @@ class WaysOut(Struct):
         return asker.remedy(least, stuck)
 
     def _of_some_help(self, trials: Trials, placed: Placed, stuck: Stuck, asker: _Asker) -> Remedy:
+        if not trials.count:
+            return Remedy(text="none of the changes that kubespread advise tries applies here")
         tried = (
             "the one change that was tried does not get all of them placed"
             if trials.count == 1
             else f"none of {trials.count} changes that were tried gets all of them placed"
         )
-        if not trials.count:
-            return Remedy(text="kubespread advise tries what would help: too much was tried for other workloads")
         best = trials.best_of_those_that_help(placed.count)
         if best is None:
             return Remedy(text=tried)

@@ -32,6 +32,7 @@ from kubespread.questions.check.lint.reach import domains
 from kubespread.questions.check.lint.rule import LastRule
 from kubespread.questions.check.lint.together import explains_pending
 from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 
@@ -49,10 +50,8 @@ def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[R
             proven=True,
             severity=Severity.INFO,
         )
-    elif case.ways_out is not None:
-        yield RuleFinding(
-            field=field, message=f"{waits}: {trial.placed.message}", remedy=case.ways_out.remedy(trial), proven=True
-        )
+    else:
+        yield RuleFinding(field=field, message=f"{waits}: {trial.placed.message}", remedy=UNSEARCHED, proven=True)
 
 
 def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
