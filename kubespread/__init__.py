@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from kubespread.questions.rebalance.report import RebalanceReport
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
+    from kubespread.questions.report.answer import report
+    from kubespread.questions.report.report import Scorecard
     from kubespread.questions.scene import ask
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.answer import simulate
@@ -72,6 +74,7 @@ __all__ = [
     "RuleReport",
     "Scenario",
     "Scheduler",
+    "Scorecard",
     "Side",
     "SimulateReport",
     "Snapshot",
@@ -98,6 +101,7 @@ __all__ = [
     "play",
     "rebalance",
     "removable",
+    "report",
     "rule",
     "rules",
     "simulate",
@@ -128,6 +132,7 @@ _HOMES = {
     "RuleReport": "kubespread.questions.check.report",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.questions.scheduler",
+    "Scorecard": "kubespread.questions.report.report",
     "Side": "kubespread.questions.compare.answer",
     "SimulateReport": "kubespread.questions.simulate.report",
     "Snapshot": "kubespread.snapshot.snapshot",

@@ -120,7 +120,8 @@ FLOORS = {
 # Questions of which another is made, or that are answered in its place.
 PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
-    ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"), ("simulate", "play"), ("survive", "map"),
+    ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
+    ("report", "audit"), ("report", "pending"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
 }  # fmt: skip
 DRAWING_MAPS = {
     *(f"views/page/{name}.py" for name in ("legend", "node_table", "picture", "writing")),

@@ -41,7 +41,7 @@ def waiting(doing: str = ANSWERING, *, quiet: bool, verbose: bool = False) -> It
     with AnswerProgress(doing) as progress:
 
         def on_part(part: Part) -> None:
-            progress.on_parts(part.number, part.total, part.seconds_left)
+            progress.on_parts(part.number, part.total, part.seconds_left, part.doing)
             if told is not None:
                 told(part)
 
@@ -62,7 +62,7 @@ class _Told:
             return
         from kubespread.views.progress import how_far
 
-        say(f"{self._doing}: {how_far(part.number, part.total, part.seconds_left)}")
+        say(f"{part.doing or self._doing}: {how_far(part.number, part.total, part.seconds_left)}")
         for known in self._known[:_MOST_TOLD]:
             say(f"  {known}")
         if len(self._known) > _MOST_TOLD:

@@ -18,6 +18,7 @@ QUESTIONS = {
     "survive": "Survive",
     "upgrade": "Upgrade",
     "audit": "Audit",
+    "report": "Report",
     "map": "Map",
     "capacity": "Capacity",
     "removable": "Removable",

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
@@ -42,6 +43,8 @@ class Part(Struct, frozen=True):
     """What is worth knowing of it, in a few words; empty for most."""
     seconds_left: float
     """How long the others take, if they are like those that are known."""
+    doing: str = ""
+    """What is being done, where the answer is made of several questions; empty: what the question says."""
 
 
 OnPart = Callable[[Part], None]
@@ -128,6 +131,24 @@ class Scene(Struct, frozen=True, dict=True):
         from kubespread.questions.worlds import world_of
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
+
+    def asking(self, question: Asked[Any], doing: str) -> Scene:
+        """The same cluster for a question that this one's answer is made of: edits and world are made once for all.
+        It has what is left of the time, and says what it is ``doing``.
+        """
+        tell, begun = self.on_part, monotonic()
+        part = replace(
+            self,
+            question=question,
+            timeout=None if self.timeout is None else self._until - begun,
+            on_part=None if tell is None else lambda part: tell(replace(part, doing=doing)),
+            _since=begun,
+        )
+        made: dict[str, object] = {"release": self.release, "_edited": self._edited}
+        if question.makes_room is self.question.makes_room:
+            made["world"] = self.world.fork()
+        part.__dict__.update(made)
+        return part
 
     def settled(self, workloads: WorkloadsAsked | None, before: str) -> Settled:
         """The world once its controllers and kube-scheduler have finished what was under way, the baseline for what

@@ -102,8 +102,9 @@ class AnswerProgress(_Line):
         with self._lock:
             self._done = done
 
-    def on_parts(self, done: int, total: int, seconds_left: float) -> None:
+    def on_parts(self, done: int, total: int, seconds_left: float, doing: str = "") -> None:
         with self._lock:
+            self._doing = doing or self._doing
             self._far = how_far(done, total, seconds_left)
 
     def _line(self) -> str:

@@ -38,6 +38,7 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "pending": ({"edits": ["fail zone=c"]}, ("pending", "-A", "--fail", "zone=c")),
     "audit": ({"workloads": ["deploy/web"]}, ("audit", "deploy/web")),
+    "report": ({}, ("report", "-A")),
     "survive": ({}, ("survive", "-A")),
     "map": ({"workload": "deploy/web", "keys": ["zone"]}, ("map", "deploy/web", "--key", "zone")),
     "rebalance": ({"workloads": ["deploy/web"], "soft": True}, ("rebalance", "deploy/web", "--soft")),
@@ -72,7 +73,7 @@ def conversation(arguments: tuple[str, ...], calls: Calls, **variables: str) -> 
     return anyio.run(talk)
 
 
-MOST_LISTED = 40_000
+MOST_LISTED = 42_000
 """Bytes of the list of all tools, which an assistant reads before it asks anything."""
 
 

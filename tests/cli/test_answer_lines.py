@@ -18,6 +18,7 @@ NOTHING = {
     "rebalance": ([], "nothing to do: the constraint holds"),
     "pending": ([], "no pod is pending"),
     "audit": ([], "1 workload, nothing found"),
+    "report": ([], "0 critical, 2 warnings, 0 notices of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
         [], "losing zone a or b leaves 1 pod pending until the nodes are deleted; none of 2 zones can be lost",

@@ -13,6 +13,7 @@ ASKED = (
     ("survive", "-A"),
     ("simulate", "deploy/web", "-n", "shop", "--then", "fail=topology.kubernetes.io/zone=eu-west-1a"),
     ("removable",),
+    ("report", "-A"),
 )
 PROGRAM = f"""
 from tests.cli.support import run

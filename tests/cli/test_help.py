@@ -34,7 +34,7 @@ def test_commands_are_listed_by_what_people_want() -> None:
         "Options": [],
         "Why": ["explain", "advise", "pending"],
         "What if": ["simulate", "play", "compare", "survive", "upgrade"],
-        "Cluster": ["audit", "map", "capacity", "removable", "rebalance", "fleet"],
+        "Cluster": ["audit", "report", "map", "capacity", "removable", "rebalance", "fleet"],
         "CI": ["check"],
         "Set up": ["snapshot", "mcp", "config", "rbac", "completion", "demo"],
     }

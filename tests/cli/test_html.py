@@ -22,6 +22,7 @@ COMMANDS: dict[str, list[str]] = {
     "advise": [POD, "-S", CLUSTER, "--cordon", "node4"],
     "pending": ["-A", "-S", BLOCKED],
     "audit": ["-A", "-S", BLOCKED],
+    "report": ["-A", "-S", BLOCKED],
     "capacity": ["--request", "cpu=1", "-S", CLUSTER],
     "removable": ["-S", BLOCKED],
     "rebalance": ["-A", "-S", BLOCKED],

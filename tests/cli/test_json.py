@@ -23,6 +23,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     ),
     "AdviseReport": (("advise", POD), CLUSTER, lambda cluster: kubespread.advise(cluster, POD)),
     "PendingReport": (("pending", "-A"), AUDITED, kubespread.pending),
+    "Scorecard": (("report", "-A"), AUDITED, kubespread.report),
     "AuditReport": (("audit", "-A"), AUDITED, kubespread.audit),
     "RebalanceReport": (("rebalance", "-A"), AUDITED, kubespread.rebalance),
     "CapacityReport": (

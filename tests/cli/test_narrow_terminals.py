@@ -17,6 +17,7 @@ COMMANDS = [
     "simulate POD --then drain=node1",
     "pending -A",
     "audit -A",
+    "report -A",
     "check POD",
     "compare POD --to-kube-version 1.34",
     "survive -A",

@@ -43,6 +43,7 @@ BASES = {
     "play": ["scenario.json", "scenario.json --explain pod/solo"],
     "pending": [""],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
+    "report": [""],
     "check": ["", "new.yaml", "dir", "-n shop deploy/api", "--list-rules"],
     "compare": ["new.yaml --cordon n1", "deploy/web --set cpu=2", "--all --cordon n1"],
     "survive": [""],

@@ -156,6 +156,10 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
     ),
     "audit": (kubespread.audit, JUDGED | VOLUMES | AGAIN | {"ReplicaSet", "StatefulSet"}),
+    "report": (
+        kubespread.report,
+        JUDGED | VOLUMES | EVICTED | AGAIN | CREATED | {"DaemonSet", "Job", "ReplicaSet", "StatefulSet"},
+    ),
     "check": (
         kubespread.check,
         NEW_POD | VOLUMES | {"DaemonSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ReplicaSet"},
@@ -220,6 +224,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "rebalance": (lambda cluster: kubespread.rebalance(cluster, "deploy/web"), MADE_ALREADY),
     "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
     "audit": (kubespread.audit, DEVICES),
+    "report": (kubespread.report, DEVICES),
     "check": (kubespread.check, DEVICES),
     "play": (
         lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}),

@@ -118,6 +118,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "survive": partial(kubespread.survive, keys=("hostname", "zone")),
     "removable": kubespread.removable,
     "audit": kubespread.audit,
+    "report": kubespread.report,
     "check": kubespread.check,
     "play": lambda snapshot, deals=4, **how: kubespread.play(
         snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), deals=deals, **how

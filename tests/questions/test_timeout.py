@@ -54,6 +54,11 @@ def restricted(full: Any, part: Any) -> Any:
         case kubespread.AuditReport():
             kept |= {"workloads": tuple(row for row in full.workloads if row.workload not in left)}
             kept["made_room"] = part.made_room
+        case kubespread.Scorecard():
+            kept |= {"lines": tuple(line for line in full.lines if line.question not in left)}
+            kept |= {"areas": part.areas, "workloads": part.workloads, "not_modelled": part.not_modelled}
+            assert (part.areas, part.workloads) == (((), 0) if "audit" in left else (full.areas, full.workloads))
+            kept["nodes_lost"] = part.nodes_lost
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
@@ -179,6 +184,7 @@ class _Slow:
         pytest.param(["survive", "-A", "--fail-on", "any"], 3, id="a requirement nobody knows whether it is met"),
         pytest.param(["removable"], 3, id="nodes"),
         pytest.param(["audit", "-A"], 3, id="workloads"),
+        pytest.param(["report", "-A"], 3, id="questions"),
         pytest.param(["check", "-A"], 3, id="workloads checked"),
         pytest.param(["compare", "-A", "--cordon", "a1"], 3, id="workloads compared"),
     ],

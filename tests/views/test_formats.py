@@ -38,6 +38,7 @@ ANSWERS: dict[str, object] = {
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
     "removable": kubespread.removable(CLUSTER),
     "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
+    "report": kubespread.report(kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("n1", "n0")])),
     "rebalance": kubespread.rebalance(
         kubespread.Snapshot.from_objects(
             [
@@ -69,6 +70,8 @@ HELP: dict[str, str] = {
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
+    "report": "Format (default: a list on a terminal, plain columns in a pipe). "
+    "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
     "'name' prints the pods to evict, one namespace/pod a line. 'csv' has a row per eviction.",
 }

@@ -50,6 +50,7 @@ def answers(name: str) -> dict[str, Any]:
         "capacity": kubespread.capacity(cluster, "cpu=1"),
         "removable": kubespread.removable(cluster),
         "audit": kubespread.audit(cluster),
+        "report": kubespread.report(cluster),
         "rebalance": kubespread.rebalance(cluster),
     }
 

@@ -1,47 +1,20 @@
-"""Metrics for node_exporter's textfile collector, in Prometheus' text exposition format.
-
-Source of the format: the Prometheus documentation, "Exposition formats": in label values backslash, double quote and
-line feed are escaped.
-"""
+"""Metrics of workloads: their pods, their constraints and what is found of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from kubespread.escaping import escaped
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
+from kubespread.views.exposition import Metric, Sample, exposed
 from kubespread.views.look import Look
-
-_Sample = tuple[Mapping[str, str], int]
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def write(report: AuditReport, _look: Look) -> str:
-    """Every metric with its help and type, then a line a sample."""
-    return "".join(
-        f"# HELP kubespread_{name} {text}\n# TYPE kubespread_{name} gauge\n"
-        + "".join(_line(name, labels, value) for labels, value in samples)
-        for name, text, samples in _metrics(report)
-    )
+    return exposed(_metrics(report))
 
 
-def _line(name: str, labels: Mapping[str, str], value: int) -> str:
-    inside = ",".join(f'{key}="{_value(text)}"' for key, text in labels.items())
-    return f"kubespread_{name}{{{inside}}} {value}\n" if inside else f"kubespread_{name} {value}\n"
-
-
-def _value(text: str) -> str:
-    """Unprintable characters are spelled out, and their backslash escaped like any other: the format has no such
-    escapes.
-    """
-    escapes = text.translate(_ESCAPES)
-    if escapes.isprintable():
-        return escapes
-    return "".join(char if char.isprintable() else escaped(char).translate(_ESCAPES) for char in escapes)
-
-
-def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]]:
+def _metrics(report: AuditReport) -> Iterator[Metric]:
     rows = report.workloads
     yield (
         "workloads",
@@ -78,7 +51,7 @@ def _whose(row: AuditedWorkload) -> dict[str, str]:
     return {"namespace": named.namespace, "kind": named.kind, "name": named.name}
 
 
-def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[_Sample]:
+def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[Sample]:
     """``constraint`` is the place in the list, since a pod may have several over one key."""
     for row in rows:
         for place, constraint in enumerate(row.constraints):

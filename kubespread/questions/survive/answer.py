@@ -141,7 +141,12 @@ def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterato
     full = [full_topology_key(key, nodes) for key in question.keys] or [ZONE if has_zones else HOSTNAME]
     check_topology_keys(full, nodes, ())
     for key in dict.fromkeys(full):
-        domains = [domain for domain in _domains(world, key) if not set(silenced).issuperset(domain.nodes)]
+        chosen = question.domains.get(key)
+        domains = [
+            domain
+            for domain in _domains(world, key)
+            if not set(silenced).issuperset(domain.nodes) and (chosen is None or domain.value in chosen)
+        ]
         yield from _pairs(domains) if question.pairs else domains
 
 

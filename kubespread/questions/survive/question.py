@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.question import Option, WorkloadsQuestion
@@ -57,6 +58,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     pairs: Annotated[bool, Option("Lose each two domains of a key at the same time, instead of each by itself.")] = (
         False
     )
+    domains: Mapping[str, tuple[str, ...]] = {}
+    """By topology key the only domains of it that are lost; of a key that is not here all are."""
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(

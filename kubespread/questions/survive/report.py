@@ -300,18 +300,30 @@ def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
 
 def trouble_of(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
     """What losing any of some domains does, for one trouble that all of them have in the same end states."""
-    is_gone = losses[0].already_lost
-    whom = f"{'deleting the nodes of' if is_gone else 'losing'} {_listed(losses, 'or')}"
+    return f"{_losing(losses)} {_does(losses, trouble)}"
+
+
+def troubles_of(loss: DomainLoss) -> str:
+    """All that losing one domain does; empty where it can be lost."""
+    does = ", and ".join(_does([loss], trouble) for trouble in loss.trouble)
+    return f"{_losing([loss])} {does}" if does else ""
+
+
+def _losing(losses: Sequence[DomainLoss]) -> str:
+    return f"{'deleting the nodes of' if losses[0].already_lost else 'losing'} {_listed(losses, 'or')}"
+
+
+def _does(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
     if trouble == "lost":
         lost = _most([len(loss.not_made_again) for loss in losses], "pod")
         named = f": {some_of(losses[0].not_made_again, _MAX_NAMED)}" if len(losses) == 1 else ""
-        return f"{whom} takes {lost} for good{named}"
+        return f"takes {lost} for good{named}"
     if trouble == "pending":
         before, after = [loss.pending for loss in losses], [loss.pending_after_removal for loss in losses]
         leaves = f"leaves {_most(before if any(before) else after, 'pod')} pending"
         then = "also" if before == after else _most(after)
-        return f"{whom} {leaves}{'' if is_gone else _when(any(before), any(after), then)}"
-    return f"{whom} {_short(losses)}"
+        return f"{leaves}{'' if losses[0].already_lost else _when(any(before), any(after), then)}"
+    return _short(losses)
 
 
 def _short(losses: Sequence[DomainLoss]) -> str:

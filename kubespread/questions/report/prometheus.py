@@ -1,0 +1,34 @@
+"""Metrics of a whole cluster: how many lines of which level, how far each goes, and the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.questions.report.report import AREAS, LEVELS, Scorecard
+from kubespread.views.exposition import Metric, exposed
+from kubespread.views.look import Look
+
+
+def write(report: Scorecard, _look: Look) -> str:
+    return exposed(_metrics(report))
+
+
+def _metrics(report: Scorecard) -> Iterator[Metric]:
+    number = {(area, level): 0 for area in AREAS for level in LEVELS}
+    for line in report.lines:
+        number[line.area, line.level] += 1
+    yield (
+        "report_lines",
+        "What is wrong or would be, by area and level.",
+        [({"area": area, "level": level}, lines) for (area, level), lines in number.items()],
+    )
+    yield (
+        "report_line_extent",
+        "How many pods a line concerns, or by how much a skew exceeds maxSkew.",
+        [({"area": line.area, "level": line.level, "key": line.key}, line.extent) for line in report.lines],
+    )
+    yield (
+        "report_score",
+        "Out of 100, by what pods do and not by what manifests ask for.",
+        [({"area": area.area}, area.score) for area in report.areas if area.score is not None],
+    )

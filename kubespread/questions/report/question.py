@@ -1,0 +1,64 @@
+"""What is asked of a whole cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from kubespread.questions.question import Option, WorkloadsQuestion
+
+if TYPE_CHECKING:
+    from kubespread.questions.report.report import Scorecard
+    from kubespread.questions.scene import Scene
+
+
+class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
+    """Put everything that is wrong with a cluster, or would be, on one page, the worst first.
+
+    Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Lines are
+    the answers of pending, audit and survive. Critical: pods are missing now. Warning: pods would be missing after one
+    more failure, drain or scale-up, or a hard constraint does not hold. Notice: anything else. Scores count what pods
+    do, not what manifests ask for: deleting a constraint never raises one.
+
+    \b
+    Examples:
+      kubespread report -A
+      kubespread report -A -S cluster.json.gz -o markdown
+      kubespread report -A --html report.html --fail-on warning
+      kubespread fleet --contexts 'prod-*' report -A
+    """
+
+    name = "report"
+    summary = "Show all that is wrong with a cluster, the worst first."
+    purpose = "Cluster"
+    yes, no = "nothing is at the level of --fail-on", "something is"
+    hands_out = True
+    doing = "asking one question after another"
+    outputs = {
+        "table": "a list",
+        "plain": "plain columns",
+        "name": "prints the workloads with lines, the worst first",
+        "csv": "",
+        "prometheus": "prints metrics for a textfile collector",
+    }
+
+    fail_on: Annotated[
+        Literal["critical", "warning", "notice"] | None,
+        Option(
+            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default).",
+            is_for_scripts=True,
+        ),
+    ] = None
+
+    @classmethod
+    def report(cls) -> type[Scorecard]:
+        from kubespread.questions.report.report import Scorecard
+
+        return Scorecard
+
+    def answer(self, scene: Scene) -> Scorecard:
+        from kubespread.questions.report.answer import answer
+
+        return answer(self, scene)
+
+    def is_yes(self, report: Scorecard) -> bool:
+        return not report.levels["critical"]

@@ -1,0 +1,95 @@
+"""The lines of a report, the worst first, each with the command that shows more; the scores of its areas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
+from kubespread.views.view import View, about
+from kubespread.wording import count_of
+
+_MAX_LINES = 20
+_TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
+_GOOD, _FAIR = 90, 60
+
+
+def _score_tone(row: AreaScore) -> Tone:
+    if row.score is None:
+        return Tone.PLAIN
+    return Tone.GOOD if row.score >= _GOOD else Tone.WARN if row.score >= _FAIR else Tone.BAD
+
+
+_AREAS: Sequence[Column[AreaScore]] = (
+    Column(header="AREA", value=lambda row: row.area),
+    Column(header="SCORE", value=lambda row: row.score, is_number=True, nothing="-", tone=_score_tone),
+    Column(header="POINTS", value=lambda row: f"{row.points:,g} of {row.of:,}", fit=Fit.END),
+    Column(header="COUNTED", value=lambda row: row.counted, fit=Fit.END, least=20),
+)
+_LINE: Sequence[Column[ReportLine]] = (
+    Column(header="LEVEL", value=lambda row: row.level),
+    Column(header="AREA", value=lambda row: row.area),
+    Column(header="WHAT", value=lambda row: row.what),
+    Column(header="EXTENT", value=lambda row: row.extent, is_number=True),
+    Column(header="WHOM", value=lambda row: [*row.workloads, *row.nodes], readers=Readers.PIPES),
+    Column(header="SINCE", value=lambda row: row.since),
+    Column(header="REMEDY", value=lambda row: row.remedy),
+    Column(header="COMMAND", value=lambda row: row.command),
+    Column(header="KEY", value=lambda row: row.key, readers=Readers.SPREADSHEET),
+)
+
+
+def view(report: Scorecard) -> View:
+    """Lines first: they are the answer."""
+    return View(
+        **about(report),
+        title=f"Report on {count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}, "
+        f"{count_of(report.nodes, 'node')}",
+        sheets=[
+            Sheet(
+                title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True
+            ),
+            Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
+        ],
+        lines=lambda look: _lines(report, look),
+        names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
+    )  # fmt: skip
+
+
+def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
+    yield from headline(view(report).title, report, look)
+    shown = report.lines if look.in_full else report.lines[:_MAX_LINES]
+    for line in shown:
+        yield from _line(line, look)
+    yield from left_out(len(report.lines) - len(shown), "line")
+    for area in report.areas:
+        yield from _scored(area, look)
+    yield from concluded(report.answer[:1], look)
+
+
+def _scored(area: AreaScore, look: Look) -> Iterator[Line]:
+    """``running   83  36 of 43 desired pods are ready``."""
+    score = "-" if area.score is None else f"{area.score}"
+    style = {Tone.GOOD: "green", Tone.WARN: "yellow", Tone.BAD: "red"}.get(_score_tone(area), "")
+    said = Cell(f"  {area.points:,g} of {area.of:,} {area.counted}")
+    yield from wrapped([Cell(f"{INDENT}{area.area:8}"), Cell(f"{score:>4}", style), said], look.width, HANGING + 12)
+
+
+_STYLES: dict[Badness, str] = {"critical": "red", "warning": "yellow", "notice": ""}
+
+
+def _line(line: ReportLine, look: Look) -> Iterator[Line]:
+    """What it is; below it the remedy that was tried, and the command that shows more."""
+    since = f" (since {line.since})" if line.since else ""
+    text = Cell(f" {escaped(line.what)}{since}")
+    yield from wrapped([Cell(f"{INDENT}{line.level:8}", _STYLES[line.level]), text], look.width, HANGING + 7)
+    indent = " " * (HANGING + 7)
+    if line.remedy is not None:
+        yield from wrapped([Cell(f"{indent}tried: {escaped(line.remedy)}")], look.width, HANGING + 9)
+    yield from wrapped([Cell(indent), cell(line.command, DIM)], look.width, HANGING + 9)

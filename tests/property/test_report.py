@@ -1,0 +1,236 @@
+"""Every line and every score of a report, counted again by hand on small clusters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import Scorecard, Snapshot
+from kubespread.controllers.outage import is_silent
+from kubespread.kube.api.core import Node, Pod, TopologySpreadConstraint
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.questions.report.report import ReportLine
+from tests.builders import Data
+from tests.property.workloads_on_nodes import (
+    HOSTNAME,
+    ZONE,
+    after,
+    as_given,
+    bare_pods,
+    clusters,
+    missing,
+    newly_waiting,
+    ready,
+    snapshot_of,
+    waiting,
+    workload_of,
+)
+
+KEYS = {"zone": ZONE, "hostname": HOSTNAME}
+
+
+@settings(max_examples=5, deadline=None)
+@given(objects=clusters(), edit=st.sampled_from(["", "", "fail zone=a", "scale default/deploy/web=5"]))
+def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str) -> None:
+    snapshot = snapshot_of(objects).edited(edit) if edit else snapshot_of(objects)
+    report, now = kubespread.report(snapshot), as_given(snapshot)
+    waits = waiting(now)
+    pending = [line for line in report.lines if line.key.startswith("running/pending/")]
+    assert sum(line.extent for line in pending) == sum(waits.values())
+    assert {str(name) for line in pending for name in line.workloads} == set(waits)
+    for line in report.lines:
+        kind = line.key.split("/")[1]
+        if kind in ("violated", "uneven"):
+            constraint, skew = _skew(now, line)
+            assert line.extent == skew - constraint.max_skew > 0
+            assert line.level == ("warning" if constraint.when_unsatisfiable == "DoNotSchedule" else "notice")
+        elif kind == "oneDomain":
+            places = [_labels(now, each)[ZONE] for each in _placed(now, line)]
+            assert len(set(places)) == 1
+            assert (line.extent, line.level) == (len(places), "notice" if len(places) == 1 else "warning")
+        elif kind == "noRoom":
+            assert line.level == "warning"
+            assert _does_not_grow(snapshot, str(line.workloads[0]))
+        elif kind in ("notReady", "notCreated"):
+            name = str(line.workloads[0])
+            lacks = (
+                missing(now)[name]
+                if kind == "notCreated"
+                else missing(now)[name] + len(_placed(now, line)) - ready(now)[name]
+            )
+            assert line.extent == lacks
+    _check_losses(snapshot, report)
+    _check_levels(report)
+
+
+def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
+    """The worst domain of each key, each lost by hand."""
+    before = after(snapshot)
+    for name, key in KEYS.items():
+        nodes: dict[str, list[Node]] = {}
+        for node in before.nodes:
+            nodes.setdefault(node.metadata.labels[key], []).append(node)
+        standing = [domain for domain, its in nodes.items() if not all(map(is_silent, its))]
+        lost = [_missing_without(snapshot, before, f"{key}={domain}") for domain in standing]
+        line = next((line for line in report.lines if line.key == f"losses/{name}"), None)
+        if len(nodes) > 1 and any(lost):
+            assert line is not None
+            assert line.extent == max(lost)
+            safe, noun = lost.count(0) or "none", "node" if name == "hostname" else "zone"
+            assert f"({safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost)" in line.what, (
+                line.what,
+                lost,
+                standing,
+            )
+        else:
+            assert line is None
+
+
+def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:
+    states = after(snapshot, f"fail {nodes}"), after(snapshot, f"fail {nodes}", f"delete-node {nodes}")
+    pending = [sum(newly_waiting(snapshot, before, state).values()) for state in states]
+    unready = sum(
+        max(0, min(number, number + missing(before)[name]) - min(ready(state)[name] for state in states))
+        for name, number in ready(before).items() if "/Pod/" not in name and "/DaemonSet/" not in name
+    )  # fmt: skip
+    return max(*pending, unready) + len(bare_pods(before) - bare_pods(states[1]))
+
+
+def _skew(now: Snapshot, line: ReportLine) -> tuple[TopologySpreadConstraint, int]:
+    """Most minus least pods of the domains that count, by the workload's template."""
+    pod = _template(now, str(line.workloads[0]))
+    constraint = (pod.spec.topology_spread_constraints or _defaults(pod))[int(line.key.split("/")[-1])]
+    selector = pod.spec.node_selector
+    eligible = [
+        node for node in now.nodes
+        if all(node.metadata.labels.get(key) == value for key, value in selector.items())
+        and not (constraint.node_taints_policy == "Honor" and _is_closed(node))
+    ]  # fmt: skip
+    assert constraint.label_selector is not None
+    match = constraint.label_selector.match_labels.items()
+    counts = Counter({node.metadata.labels[constraint.topology_key]: 0 for node in eligible})
+    names = {node.metadata.name: node for node in eligible}
+    for each in now.pods:
+        node = names.get(each.spec.node_name)
+        if node and each.metadata.deletion_timestamp is None and match <= each.metadata.labels.items():
+            counts[node.metadata.labels[constraint.topology_key]] += 1
+    least = min(counts.values()) if len(counts) >= (constraint.min_domains or 1) else 0
+    return constraint, max(counts.values()) - least
+
+
+def _defaults(pod: Pod) -> list[TopologySpreadConstraint]:
+    """kube-scheduler's own, for pods that a Service or a controller selects."""
+    return [
+        TopologySpreadConstraint(
+            max_skew=skew, topology_key=key, when_unsatisfiable="ScheduleAnyway",
+            label_selector=LabelSelector(match_labels=pod.metadata.labels),
+        )
+        for key, skew in ((HOSTNAME, 3), (ZONE, 5))
+    ]  # fmt: skip
+
+
+def _is_closed(node: Node) -> bool:
+    return node.spec.unschedulable or any(taint.effect != "PreferNoSchedule" for taint in node.spec.taints)
+
+
+def _template(now: Snapshot, name: str) -> Pod:
+    return next(each for each in now.pods if workload_of(each) == name)
+
+
+def _placed(now: Snapshot, line: ReportLine) -> list[Pod]:
+    names = {node.metadata.name for node in now.nodes}
+    active = (each for each in now.pods if each.metadata.deletion_timestamp is None and each.spec.node_name in names)
+    return [each for each in active if workload_of(each) == str(line.workloads[0])]
+
+
+def _labels(now: Snapshot, one: Pod) -> dict[str, str]:
+    return next(node.metadata.labels for node in now.nodes if node.metadata.name == one.spec.node_name)
+
+
+def _does_not_grow(snapshot: Snapshot, name: str) -> bool:
+    """Whether no node takes one pod more, as one question about that pod alone says."""
+    _, kind, short = name.split("/")
+    return kubespread.explain(snapshot, f"{kind}/{short}").verdict == "no"
+
+
+def _check_levels(report: Scorecard) -> None:
+    order = ["critical", "warning", "notice"]
+    assert [line.level for line in report.lines] == sorted((line.level for line in report.lines), key=order.index)
+    assert len({line.key for line in report.lines}) == len(report.lines)
+    assert report.verdict == ("no" if any(line.level != "notice" for line in report.lines) else "yes")
+
+
+@settings(max_examples=8, deadline=None)
+@given(objects=clusters())
+def test_every_score_is_counted_by_hand_and_no_deleted_constraint_raises_it(objects: list[Data]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.report(snapshot)
+    scores = {area.area: (area.points, area.of) for area in report.areas}
+    assert scores == _by_hand(snapshot), (scores, _by_hand(snapshot), report.lines)
+    for bare in _without_constraints(objects):
+        less = kubespread.report(snapshot_of(bare))
+        assert all(
+            (then.score or 0) <= (now.score or 0) for now, then in zip(report.areas, less.areas, strict=True)
+        ), (report.areas, less.areas)  # fmt: skip
+
+
+def _without_constraints(objects: list[Data]) -> Iterator[list[Data]]:
+    """Without those of one workload after another, and in the workloads alone, as if pods were still of before."""
+    apps = {each["metadata"]["name"] for each in objects if each["kind"] in ("Deployment", "StatefulSet")}
+    for app in sorted(apps):
+        yield [_stripped(each) if _app(each) == app else each for each in objects]
+        yield [
+            _stripped(each) if each["kind"] != "Pod" and _app(each) == app else each for each in objects
+        ]  # fmt: skip
+
+
+def _app(one: Data) -> str:
+    template = one["spec"].get("template", one)
+    return str(template["metadata"].get("labels", {}).get("app", ""))
+
+
+def _stripped(one: Data) -> Data:
+    spec = one["spec"]
+    if "template" in spec:
+        return {**one, "spec": {**spec, "template": _stripped(spec["template"])}}
+    return {**one, "spec": {key: value for key, value in spec.items() if key != "topologySpreadConstraints"}}
+
+
+def _by_hand(snapshot: Snapshot) -> dict[str, tuple[float, int]]:
+    # Pods that do not say are taken to be ready.
+    silent = (workload_of(each) for each in snapshot.pods if each.spec.node_name and not each.status.conditions)
+    is_ready = ready(snapshot) + Counter(silent)
+    rows: dict[str, list[Pod]] = {}
+    for each in snapshot.pods:
+        if "/DaemonSet/" not in workload_of(each):
+            rows.setdefault(workload_of(each), []).append(each)
+    lacks = missing(snapshot)
+    zone_of = {node.metadata.name: node.metadata.labels[ZONE] for node in snapshot.nodes}
+    zones, desired = len(set(zone_of.values())), Counter[str]()
+    points = {"spread": 0.0, "losses": 0}
+    several = 0
+    for name, pods in rows.items():
+        placed = [each.spec.node_name for each in pods if each.spec.node_name]
+        desired[name] = len(placed) + lacks[name]
+        if desired[name] < 2:
+            continue
+        several += 1
+        left = {key: len(placed) - max(Counter(value).values(), default=0) for key, value in (
+            ("zone", [zone_of[each] for each in placed]), ("host", placed))}  # fmt: skip
+        points["losses"] += all(left.values())
+        best = len(placed) - -(-len(placed) // zones)
+        own = (
+            each.topology_key == ZONE and each.max_skew < desired[name]
+            for each in pods[0].spec.topology_spread_constraints
+        )
+        points["spread"] += min(left["zone"] / best if best else 0.0, 1.0 if any(own) else 0.5)
+    counted = sum(is_ready[name] for name in rows)
+    return {
+        "running": (counted, sum(desired.values())),
+        "spread": (round(points["spread"], 2), several),
+        "losses": (points["losses"], several),
+    }
