@@ -42,10 +42,11 @@ counts: .venv/dev
 # What a target cannot do without, and how it is given.
 CHECKOUT = $(or $(KUBERNETES),$(error say where Kubernetes is: make $@ KUBERNETES=path/to/kubernetes))
 
-# Answers of Kubernetes' own code, from a checkout of Kubernetes with vendor/: tests/golden/recorder/README.md.
+# Answers of Kubernetes' own code, from a checkout of Kubernetes with vendor/, or those of the descheduler from one of it
+# (DESCHEDULER=path): tests/golden/recorder/README.md.
 CASES ?= 200
 record: .venv/record
-	$(SLOW) $(BIN)/python -m tests.golden.recorder record --kubernetes "$(CHECKOUT)" --seed $(SEED) --cases $(CASES) \
+	$(SLOW) $(BIN)/python -m tests.golden.recorder record $(if $(DESCHEDULER),--descheduler "$(DESCHEDULER)",--kubernetes "$(CHECKOUT)") --seed $(SEED) --cases $(CASES) \
 		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $$AGAIN) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 shrink: .venv/record

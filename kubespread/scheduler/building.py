@@ -11,7 +11,7 @@ from kubespread.scheduler.plugins.registry import default_plugins, known_plugins
 from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import SearchRules
-from kubespread.scheduler.specification import FILTER, PRE_SCORE, Setting
+from kubespread.scheduler.specification import FILTER, PRE_SCORE, Setting, Unprepared
 
 
 def framework(profile: Profile) -> Framework:
@@ -61,6 +61,10 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
     return plugins
 
 
+def _reads_for_score(profile: Profile, unprepared: Unprepared) -> bool:
+    return not unprepared.scoring_gate or profile.version.has(unprepared.scoring_gate)
+
+
 def missing_state(profile: Profile) -> MissingState:
     """What goes wrong in ``profile``."""
     filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
@@ -72,12 +76,16 @@ def missing_state(profile: Profile) -> MissingState:
             text = f'running "{name}" filter plugin: {unprepared.filter}'
             filters[name] = FilterError(text, unprepared.rejects_before)
     scores: dict[str, str] = {}
+    for name in profile.pre_scores:
+        unprepared = plugins[name].unprepared
+        if unprepared.score_without_pre_filter and name not in filtered and _reads_for_score(profile, unprepared):
+            scores[name] = f'running PreScore plugin "{name}": {unprepared.score_without_pre_filter}'
     for entry in profile.scores:
         unprepared = plugins[entry.name].unprepared
         text = unprepared.score if entry.name not in scored else ""
-        if entry.name not in filtered:
+        if entry.name not in filtered and _reads_for_score(profile, unprepared):
             text = text or unprepared.score_without_pre_filter
-        if text:
+        if text and entry.name not in scores:
             scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
     reserves = (
         f'running Reserve plugin "{name}": {plugins[name].unprepared.reserve}'

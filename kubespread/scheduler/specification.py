@@ -97,8 +97,11 @@ class Unprepared(Struct, frozen=True):
     score: str = ""
     """Score without PreScore."""
     score_without_pre_filter: str = ""
+    """PreScore, where a plugin has one, or Score."""
     reserve: str = ""
     """Reserve without PreFilter."""
+    scoring_gate: str = ""
+    """The feature gate without which neither PreScore nor Score reads anything."""
 
 
 class Specification(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ def release_of(path: Path) -> str:
     recorded with.
     """
     first = next(lines(path), {})
-    if "recorded" in first:
+    if "kubernetes" in first.get("recorded", {}):
         return str(first["recorded"]["kubernetes"])
     folder = path.resolve().parent.name
     return folder.removeprefix("v") if _RELEASE.fullmatch(folder) else "1.36.2"

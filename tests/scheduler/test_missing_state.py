@@ -127,11 +127,34 @@ def test_a_score_that_needs_its_pre_score_fails_where_nodes_are_scored(plugin: s
     assert (one.feasible, one.message, plugin in one.nodes[0].scores) == (("a",), None, False)
 
 
+NEITHER = {"preFilter": off("VolumeBinding"), "filter": off("VolumeBinding")}
+STORAGE = {
+    "Score": (
+        {**NEITHER, "preScore": off("VolumeBinding")},
+        'Score plugins: plugin "VolumeBinding" failed with: not found',
+    ),
+    "PreScore": (NEITHER, 'PreScore plugin "VolumeBinding": not found'),
+}
+
+
+@pytest.mark.parametrize("point", STORAGE)
+@pytest.mark.parametrize("gate", [True, False])
+def test_scores_for_storage_need_its_pre_filter_where_a_gate_makes_them(point: str, gate: bool) -> None:
+    plugins, error = STORAGE[point]
+    scheduler = kubespread.Scheduler(
+        config=json.dumps(config(plugins)),
+        kube_version="1.36",
+        feature_gates=f"StorageCapacityScoring={str(gate).lower()}",
+    )
+    report = kubespread.explain(kubespread.Snapshot.from_objects([node("a"), node("b")]), pod(), scheduler)
+    assert report.message == (f"running {error}" if gate else 'running Reserve plugin "VolumeBinding": not found')
+
+
 STOPS = {
     "a filter": ({"preFilter": off("NodePorts")}, ["a", "b"], FILTERS["NodePorts"]),
     "a score": ({"preScore": off("TaintToleration")}, ["a", "b"], SCORES["TaintToleration"]),
     "the reservation": (
-        {"preFilter": off("VolumeBinding"), "filter": off("VolumeBinding")},
+        {**NEITHER, "preScore": off("VolumeBinding"), "score": off("VolumeBinding")},
         ["a", "b"],
         'running Reserve plugin "VolumeBinding": not found',
     ),

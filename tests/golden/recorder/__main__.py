@@ -18,8 +18,9 @@ from typing import NamedTuple
 from kubespread.errors import UsageError
 from kubespread.kube.versions import KubeVersion
 from tests.golden.cases import Data, recorded, release_of
-from tests.golden.recorder.building import UNKNOWN, Checkout, CheckoutError, built, checkout
+from tests.golden.recorder.building import DESCHEDULER, KUBERNETES, UNKNOWN, Checkout, CheckoutError, built, checkout
 from tests.golden.recorder.cases.controllers import CONTROLLERS
+from tests.golden.recorder.cases.descheduling import DESCHEDULING
 from tests.golden.recorder.cases.families import FAMILIES, cases
 from tests.golden.recorder.recording import BUILD, Tally, program_of, record
 from tests.golden.recorder.running import families as running
@@ -36,10 +37,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.golden.recorder")
     commands = parser.add_subparsers(required=True)
     recording = commands.add_parser("record", help="build, draw cases, record answers, compare them with ours")
-    recording.add_argument("--kubernetes", type=Path, required=True, help="a checkout of Kubernetes with vendor/")
+    checkouts = recording.add_mutually_exclusive_group(required=True)
+    checkouts.add_argument("--kubernetes", type=Path, help="a checkout of Kubernetes with vendor/")
+    checkouts.add_argument("--descheduler", type=Path, help="one of the descheduler")
     recording.add_argument("--release", help="which one it is, where its tags do not say; kubespread plays it")
     recording.add_argument("--commit", help="of the checkout, where git does not say")
-    recording.add_argument("--families", default=",".join(FAMILIES), help="some of them, separated by commas")
+    recording.add_argument("--families", help="some of them, separated by commas")
     recording.add_argument("--again", type=Path, nargs="+", help="instead, the cases of recorded files")
     recording.add_argument("--seed", type=int, default=0, help="another one draws other cases")
     recording.add_argument("--cases", type=int, default=200, help="of each family")
@@ -71,16 +74,23 @@ class Series(NamedTuple):
 
 
 def _record(asked: argparse.Namespace) -> int:
-    series = dict(_again(asked.again) if asked.again else drawn(asked.families.split(","), asked.seed, asked.cases))
-    of = checkout(asked.kubernetes, asked.release, asked.commit)
-    try:
-        KubeVersion.parse(of.release)
-    except UsageError as error:
-        raise CheckoutError(f"{error}; CONTRIBUTING.md says how a new release is taken up") from None
+    project, path = (KUBERNETES, asked.kubernetes) if asked.kubernetes else (DESCHEDULER, asked.descheduler)
+    own = [family for family in FAMILIES if (family in DESCHEDULING) is (project is DESCHEDULER)]
+    families = asked.families.split(",") if asked.families else own
+    series = dict(_again(asked.again) if asked.again else drawn(families, asked.seed, asked.cases))
+    of = checkout(project, path, asked.release, asked.commit)
+    if project is KUBERNETES:
+        try:
+            KubeVersion.parse(of.release)
+        except UsageError as error:
+            raise CheckoutError(f"{error}; CONTRIBUTING.md says how a new release is taken up") from None
+    for name, each in series.items():
+        if ("record-descheduler" in each.programs) is not (project is DESCHEDULER):
+            raise CheckoutError(f"{name}: {project.name} does not answer its cases")
     needed = dict.fromkeys(program for each in series.values() for program in each.programs)
     print(f"Go builds {', '.join(needed)}: 10 to 20 minutes the first time, then seconds", flush=True)
-    programs = built(of.path, BUILD.absolute(), needed)
-    print(f"Kubernetes {of.release} ({'commit unknown: COMMIT= says it' if of.commit == UNKNOWN else of.commit})")
+    programs = built(of, BUILD.absolute(), needed)
+    print(f"{project.name} {of.release} ({'commit unknown: COMMIT= says it' if of.commit == UNKNOWN else of.commit})")
     total = differing = 0
     begin = time.monotonic()
     for name, each in series.items():
@@ -118,7 +128,7 @@ def _again(files: Iterable[Path]) -> Iterator[tuple[str, Series]]:
     for path in files:
         if not path.is_file():
             raise CheckoutError(f"{path}: no such file")
-        if path.name.startswith(("admission", *(REPLAYED.keys() - CONTROLLERS.keys()))):
+        if path.name.startswith(tuple(REPLAYED.keys() - CONTROLLERS.keys() - DESCHEDULING.keys())):
             raise CheckoutError(f"{path}: no program here answers its cases")
         # The name begins as the file's does, which tells what answers and what compares it.
         name = f"{path.name.removesuffix('.jsonl.gz')}-{path.resolve().parent.name}"

@@ -1,6 +1,7 @@
-"""The programs that answer cases with Kubernetes' own code, built against a checkout that stays as it is.
+"""The programs that answer cases with a project's own code, built against a checkout that stays as it is.
 
-What lies in ``kubernetes/`` is laid over the checkout at the same paths, and INSERTIONS are made in copies of its files.
+What lies in ``kubernetes/`` or ``descheduler/`` is laid over the checkout at the same paths, and insertions are made in
+copies of its files.
 """
 
 from __future__ import annotations
@@ -9,47 +10,93 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 UNKNOWN = "unknown"
 """The commit of a checkout of which neither git nor anybody says it."""
-OVERLAY = Path(__file__).parent / "kubernetes"
-_VERSION = Path("staging/src/k8s.io/component-base/version/base.go")
-_TAG = re.compile(r"v(1\.\d+\.\d+)")
-_MINOR = re.compile(r'DefaultKubeBinaryVersion\s*=\s*"([0-9.]+)"')
+OVERLAYS = Path(__file__).parent
+_LINES = "cmd/recorder/lines/lines.go"
 
 
 class Insertion(NamedTuple):
-    """Lines that a file of Kubernetes gets after those that are there exactly once."""
+    """Lines that a file of a checkout gets after those that are there exactly once."""
 
     file: str
     after: str
     lines: str
 
 
-INSERTIONS = (
-    Insertion(
-        "pkg/scheduler/framework/preemption/preemption.go",
-        '\t\treturn nil, fwk.NewStatus(fwk.Unschedulable, "no candidate node for preemption")\n\t}\n',
-        "\trecorderTell(ctx, bestCandidate)\n",
+class Project(NamedTuple):
+    """A project whose code answers cases."""
+
+    name: str
+    """Also of the folder that is laid over a checkout of it."""
+    tags: str
+    """Of its releases, as git matches them."""
+    version: Path
+    """The file that names the release where no tag does."""
+    named: str
+    """The pattern by which it does."""
+    insertions: tuple[Insertion, ...]
+    environment: Mapping[str, str] = {}
+    """For go."""
+
+    def overlay(self) -> dict[str, Path]:
+        """The files that are laid over a checkout, by their place in it."""
+        folder = OVERLAYS / self.name
+        found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*.go"))}
+        return {_LINES: OVERLAYS / "kubernetes" / _LINES, **found}
+
+
+KUBERNETES = Project(
+    "kubernetes",
+    "v1.*",
+    Path("staging/src/k8s.io/component-base/version/base.go"),
+    r'DefaultKubeBinaryVersion\s*=\s*"([0-9.]+)"',
+    (
+        Insertion(
+            "pkg/scheduler/framework/preemption/preemption.go",
+            '\t\treturn nil, fwk.NewStatus(fwk.Unschedulable, "no candidate node for preemption")\n\t}\n',
+            "\trecorderTell(ctx, bestCandidate)\n",
+        ),
+        Insertion(
+            "pkg/scheduler/framework/preemption/preemption.go",
+            "\tfor node := range nodesToVictims {\n\t\tallCandidates = append(allCandidates, node)\n\t}\n",
+            "\trecorderSort(allCandidates)\n",
+        ),
+        Insertion(
+            "pkg/scheduler/util/utils.go",
+            '\t\tklog.Background().Error(nil, "victims.Pods is empty. Should not reach here")\n\t\treturn nil\n\t}\n',
+            "\tvictims = recorderStarted(victims)\n",
+        ),
+        Insertion(
+            "staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go",
+            "\to.drainer.OnPodDeletionOrEvictionStarted = o.onPodDeletionOrEvictionStarted\n",
+            "\to.drainer.EvictErrorRetryDelay = 400 * time.Millisecond\n",
+        ),
     ),
-    Insertion(
-        "pkg/scheduler/framework/preemption/preemption.go",
-        "\tfor node := range nodesToVictims {\n\t\tallCandidates = append(allCandidates, node)\n\t}\n",
-        "\trecorderSort(allCandidates)\n",
+)
+DESCHEDULER = Project(
+    "descheduler",
+    "v0.*",
+    Path("charts/descheduler/Chart.yaml"),
+    r"appVersion: ([0-9.]+)",
+    (
+        Insertion(
+            "pkg/descheduler/descheduler.go",
+            '\t\treturn nil, fmt.Errorf("build get pods assigned to node function error: %v", err)\n\t}\n',
+            "\tgetPodsAssignedToNode = recorderPods(ctx, getPodsAssignedToNode)\n",
+        ),
+        Insertion(
+            "pkg/descheduler/descheduler.go",
+            "\t// if len is still <= 1 error out\n",
+            "\trecorderOrder(ctx).Nodes(nodes)\n",
+        ),
     ),
-    Insertion(
-        "pkg/scheduler/util/utils.go",
-        "\tif pod.Status.StartTime != nil {\n\t\treturn pod.Status.StartTime\n\t}\n",
-        "\treturn recorderNow\n",
-    ),
-    Insertion(
-        "staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go",
-        "\to.drainer.OnPodDeletionOrEvictionStarted = o.onPodDeletionOrEvictionStarted\n",
-        "\to.drainer.EvictErrorRetryDelay = 400 * time.Millisecond\n",
-    ),
+    # Its kube-openapi knows another json/v2 than the one of Go 1.27.
+    {"GOEXPERIMENT": "nojsonv2"},
 )
 
 
@@ -58,23 +105,24 @@ class CheckoutError(Exception):
 
 
 class Checkout(NamedTuple):
-    """A checkout of Kubernetes, and what a recording says of it."""
+    """A checkout of a project, and what a recording says of it."""
 
+    project: Project
     path: Path
     release: str
     commit: str
 
 
-def checkout(path: Path, release: str | None = None, commit: str | None = None) -> Checkout:
+def checkout(project: Project, path: Path, release: str | None = None, commit: str | None = None) -> Checkout:
     """The checkout at ``path``. ``release`` and ``commit`` say what git and its own files do not. Raises CheckoutError."""
-    if not (path / "vendor").is_dir() or not (path / _VERSION).is_file():
-        raise CheckoutError(f"{path}: not a checkout of Kubernetes with vendor/")
-    found = _MINOR.search((path / _VERSION).read_text())
-    tagged = _TAG.match(_git(path, "describe", "--tags", "--match", "v1.*")) or found
+    if not (path / "vendor").is_dir() or not (path / project.version).is_file():
+        raise CheckoutError(f"{path}: not a checkout of {project.name} with vendor/")
+    found = re.search(project.named, (path / project.version).read_text())
+    tagged = re.match(r"v(\d+\.\d+\.\d+)", _git(path, "describe", "--tags", "--match", project.tags)) or found
     release = release or (tagged and tagged[1])
     if not release:
         raise CheckoutError(f"{path}: which release it is cannot be told; name it with RELEASE=")
-    return Checkout(path.resolve(), release, commit or _git(path, "rev-parse", "HEAD") or UNKNOWN)
+    return Checkout(project, path.resolve(), release, commit or _git(path, "rev-parse", "HEAD") or UNKNOWN)
 
 
 def _git(path: Path, *arguments: str) -> str:
@@ -95,37 +143,43 @@ def inserted(text: str, insertion: Insertion) -> str:
     return text.replace(insertion.after, insertion.after + insertion.lines)
 
 
-def overlay(kubernetes: Path, build: Path) -> Iterator[tuple[Path, Path]]:
+def overlay(project: Project, checkout: Path, build: Path) -> Iterator[tuple[Path, Path]]:
     """Which file takes the place of which path of the checkout; changed ones are written into ``build``."""
-    for path in sorted(OVERLAY.rglob("*.go")):
-        yield kubernetes / path.relative_to(OVERLAY), path
-    for name in dict.fromkeys(insertion.file for insertion in INSERTIONS):
-        text = (kubernetes / name).read_text()
-        for insertion in INSERTIONS:
+    for place, path in project.overlay().items():
+        yield checkout / place, path
+    for name in dict.fromkeys(insertion.file for insertion in project.insertions):
+        text = (checkout / name).read_text()
+        for insertion in project.insertions:
             if insertion.file == name:
                 text = inserted(text, insertion)
         changed = build / Path(name).name
         changed.write_text(text)
-        yield kubernetes / name, changed
+        yield checkout / name, changed
 
 
-def built(kubernetes: Path, build: Path, programs: Iterable[str]) -> Path:
+def built(of: Checkout, build: Path, programs: Iterable[str]) -> Path:
     """``build``, with these programs in it. A first build takes 10 to 20 minutes on two cores. Raises CheckoutError."""
     build.mkdir(parents=True, exist_ok=True)
-    table = build / "overlay.json"
-    replace = {str(place): str(path) for place, path in overlay(kubernetes, build)}
+    table = build / f"{of.project.name}.json"
+    replace = {str(place): str(path) for place, path in overlay(of.project, of.path, build)}
     table.write_text(json.dumps({"Replace": replace}, indent=1))
-    environment = {**os.environ, "GOFLAGS": "-mod=vendor", "GOTOOLCHAIN": "local", "GOPROXY": "off"}
+    environment = {
+        **os.environ,
+        "GOFLAGS": "-mod=vendor",
+        "GOTOOLCHAIN": "local",
+        "GOPROXY": "off",
+        **of.project.environment,
+    }
     commands = [f"./cmd/{program}" for program in programs]
     try:
         subprocess.run(
             ["go", "build", "-overlay", str(table), "-o", f"{build}/", *commands],
-            cwd=kubernetes,
+            cwd=of.path,
             env=environment,
             check=True,
         )
     except FileNotFoundError:
         raise CheckoutError("go is not installed: pip install --group record") from None
     except subprocess.CalledProcessError:
-        raise CheckoutError(f"{kubernetes}: the recorder does not build against it; go says why above") from None
+        raise CheckoutError(f"{of.path}: the recorder does not build against it; go says why above") from None
     return build

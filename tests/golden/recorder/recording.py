@@ -17,6 +17,7 @@ import msgspec
 from tests.golden.cases import Data, Difference, Recorded
 from tests.golden.recorder.building import Checkout
 from tests.golden.recorder.cases.controllers import CONTROLLERS
+from tests.golden.recorder.cases.descheduling import DESCHEDULING
 from tests.golden.replay import differences
 
 BUILD = Path("build/record")
@@ -28,6 +29,8 @@ TIMES = 8
 
 def program_of(name: str) -> str:
     """What answers the cases of a family, or of a file."""
+    if name.startswith(tuple(DESCHEDULING)):
+        return "record-descheduler"
     return "record-controllers" if name.startswith(tuple(CONTROLLERS)) else "recorder"
 
 
@@ -129,7 +132,7 @@ def written(name: str, of: Checkout, source: str) -> Iterator[Callable[[Data], N
         def write(found: Data) -> None:
             file.write(json.dumps(found, separators=(",", ":"), sort_keys=True).encode() + b"\n")
 
-        write({"recorded": {"kubernetes": of.release, "commit": of.commit, "cases": source}})
+        write({"recorded": {of.project.name: of.release, "commit": of.commit, "cases": source}})
         yield write
 
 

@@ -15,8 +15,18 @@ import pytest
 from tests.golden.cases import FIXTURES, Recorded, recorded, release_of
 from tests.golden.recorder import recording
 from tests.golden.recorder.__main__ import _again
-from tests.golden.recorder.building import INSERTIONS, OVERLAY, Checkout, CheckoutError, checkout, inserted, overlay
+from tests.golden.recorder.building import (
+    DESCHEDULER,
+    KUBERNETES,
+    Checkout,
+    CheckoutError,
+    Project,
+    checkout,
+    inserted,
+    overlay,
+)
 from tests.golden.recorder.cases.controllers import CONTROLLERS
+from tests.golden.recorder.cases.descheduling import DESCHEDULING
 from tests.golden.recorder.cases.families import FAMILIES, cases
 from tests.golden.recorder.recording import answers, program_of, record
 from tests.golden.recorder.shrinking import shrunk
@@ -44,15 +54,20 @@ def test_a_case_does_not_depend_on_how_many_are_drawn() -> None:
 
 
 def test_families_ask_in_every_way_and_about_every_kind() -> None:
-    drawn = [case for family, count in COUNTS.items() if family not in CONTROLLERS for case in cases(family, 1, count)]
+    drawn = [
+        case
+        for family, count in COUNTS.items()
+        if family not in CONTROLLERS | DESCHEDULING
+        for case in cases(family, 1, count)
+    ]
     assert {key for case in drawn for key in case} == {
         "name", "nodes", "pods", "objects", "pod",
-        "preempt", "stored", "config", "gates", "replicas", "mode", "sample", "queue", "gang",
+        "admission", "preempt", "stored", "config", "gates", "replicas", "mode", "sample", "queue", "gang",
     }  # fmt: skip
     assert {each["kind"] for case in drawn for each in case["objects"]} == {
-        "CSIDriver", "CSINode", "CSIStorageCapacity", "DeviceClass", "Namespace", "PersistentVolume", "PersistentVolumeClaim",
-        "PodDisruptionBudget", "ReplicaSet", "ReplicationController", "ResourceClaim", "ResourceSlice", "Service",
-        "StatefulSet", "StorageClass", "VolumeAttachment",
+        "CSIDriver", "CSINode", "CSIStorageCapacity", "DeviceClass", "LimitRange", "Namespace", "PersistentVolume",
+        "PersistentVolumeClaim", "PodDisruptionBudget", "PriorityClass", "ReplicaSet", "ReplicationController", "ResourceClaim",
+        "ResourceSlice", "RuntimeClass", "Service", "StatefulSet", "StorageClass", "VolumeAttachment",
     }  # fmt: skip
 
 
@@ -65,41 +80,46 @@ def test_a_case_of_each_family_is_answered(family: str) -> None:
 
 
 def test_lines_are_added_to_the_only_place_where_they_belong() -> None:
-    for insertion in INSERTIONS:
+    for insertion in (*KUBERNETES.insertions, *DESCHEDULER.insertions):
         assert inserted(f"a\n{insertion.after}b\n", insertion) == f"a\n{insertion.after}{insertion.lines}b\n"
 
 
 @pytest.mark.parametrize(("times", "text"), [(0, "there 0 times"), (2, "there 2 times")])
 def test_a_checkout_without_the_place_is_refused_by_name(times: int, text: str) -> None:
-    first = INSERTIONS[0]
+    first = KUBERNETES.insertions[0]
     with pytest.raises(CheckoutError, match=text) as refused:
         inserted(first.after * times, first)
     assert str(refused.value).startswith("pkg/scheduler/framework/preemption/preemption.go: the lines after which")
 
 
-def test_only_copies_of_the_checkouts_files_are_changed(tmp_path: Path) -> None:
-    changed = {insertion.file for insertion in INSERTIONS}
+@pytest.mark.parametrize("project", [KUBERNETES, DESCHEDULER], ids=lambda project: project.name)
+def test_only_copies_of_the_checkouts_files_are_changed(project: Project, tmp_path: Path) -> None:
+    changed = {insertion.file for insertion in project.insertions}
     for name in changed:
         (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text("".join(each.after for each in INSERTIONS if each.file == name))
+        (tmp_path / name).write_text("".join(each.after for each in project.insertions if each.file == name))
     build = tmp_path / "build"
     build.mkdir()
-    table = {str(place.relative_to(tmp_path)): path for place, path in overlay(tmp_path, build)}
-    assert table.keys() == changed | {str(path.relative_to(OVERLAY)) for path in OVERLAY.rglob("*.go")}
-    for insertion in INSERTIONS:
+    table = {str(place.relative_to(tmp_path)): path for place, path in overlay(project, tmp_path, build)}
+    assert table.keys() == changed | project.overlay().keys()
+    for insertion in project.insertions:
         assert insertion.lines in table[insertion.file].read_text()
         assert insertion.lines not in (tmp_path / insertion.file).read_text()
 
 
 def test_what_a_checkout_is(tmp_path: Path) -> None:
-    with pytest.raises(CheckoutError, match="not a checkout of Kubernetes with vendor/"):
-        checkout(tmp_path)
+    with pytest.raises(CheckoutError, match="not a checkout of kubernetes with vendor/"):
+        checkout(KUBERNETES, tmp_path)
     (tmp_path / "vendor").mkdir()
     version = tmp_path / "staging/src/k8s.io/component-base/version/base.go"
     version.parent.mkdir(parents=True)
     version.write_text('\tDefaultKubeBinaryVersion = "1.38"\n')
-    assert checkout(tmp_path) == Checkout(tmp_path.resolve(), "1.38", "unknown")
-    assert checkout(tmp_path, "1.38.1", "abc") == Checkout(tmp_path.resolve(), "1.38.1", "abc")
+    assert checkout(KUBERNETES, tmp_path) == Checkout(KUBERNETES, tmp_path.resolve(), "1.38", "unknown")
+    assert checkout(KUBERNETES, tmp_path, "1.38.1", "abc")[2:] == ("1.38.1", "abc")
+    chart = tmp_path / "charts/descheduler/Chart.yaml"
+    chart.parent.mkdir(parents=True)
+    chart.write_text("name: descheduler\nversion: 0.36.1\nappVersion: 0.36.0\n")
+    assert checkout(DESCHEDULER, tmp_path).release == "0.36.0"
 
 
 SPREAD = FIXTURES / "spread.jsonl.gz"
@@ -178,7 +198,7 @@ def test_a_recording_says_where_it_is_from_and_leaves_out_chance(
 ) -> None:
     drawn = [asked("same"), asked("other", app="x"), asked("crash", crash="x"), asked("chance", app="x", chance="x")]
     monkeypatch.setattr(recording, "BUILD", tmp_path)
-    tally = record(program, Checkout(tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
+    tally = record(program, Checkout(KUBERNETES, tmp_path, "1.34.1", "abc"), "spread", "seed 7", drawn)
     assert (tally.recorded, tally.chance, tally.lost) == (
         ["same", "other"],
         ["chance: recorder answers in several ways"],
@@ -223,6 +243,7 @@ def test_a_case_of_controllers_that_differs_is_made_small(tmp_path: Path) -> Non
         ("defaults-golden", "recorder"),
         ("pdb", "record-controllers"),
         ("rollout-worked-controllers", "record-controllers"),
+        ("descheduler-table-controllers", "record-descheduler"),
     ],
 )
 def test_which_program_answers_a_file(name: str, program: str) -> None:
@@ -232,8 +253,7 @@ def test_which_program_answers_a_file(name: str, program: str) -> None:
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        ("controllers/descheduler.jsonl.gz", "no program here answers its cases"),
-        ("second/admission.jsonl.gz", "no program here answers its cases"),
+        ("live/placements.jsonl.gz", "no program here answers its cases"),
         ("none.jsonl.gz", "no such file"),
     ],
 )

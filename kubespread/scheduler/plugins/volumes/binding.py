@@ -77,6 +77,7 @@ BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
 VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+_SCORING = "StorageCapacityScoring"
 _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
@@ -318,7 +319,7 @@ class VolumeBindingArgs(Args):
             yield invalid(f"{path}.bindTimeoutSeconds", self.bind_timeout_seconds, detail)
         if self.shape is None:
             return
-        if version.has("StorageCapacityScoring"):
+        if version.has(_SCORING):
             yield from shape_faults(self.shape, f"{path}.shape")
         else:
             # Printed with the fields in Go's order, not sorted as the keys of a map are.
@@ -328,7 +329,7 @@ class VolumeBindingArgs(Args):
 
 
 def _volume_binding(setting: Setting) -> VolumeBinding:
-    if not setting.version.has("StorageCapacityScoring"):
+    if not setting.version.has(_SCORING):
         return VolumeBinding()
     shape = read_as(VolumeBindingArgs, setting.args).shape
     return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
@@ -339,7 +340,9 @@ SPECIFICATION = Specification(
     points=JUDGES | RANKS | {RESERVE, PRE_BIND},
     make=_volume_binding,
     args=VolumeBindingArgs,
-    unprepared=Unprepared(filter="not found", reserve="not found"),
+    unprepared=Unprepared(
+        filter="not found", score_without_pre_filter="not found", reserve="not found", scoring_gate=_SCORING
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -424,7 +424,7 @@ def _worker(draw: Draw, i: int, labels: Data, completions: int | None, *, alike:
     return made
 
 
-CONTROLLERS: Mapping[str, Callable[[Draw], Data]] = {
+CONTROLLERS: dict[str, Callable[[Draw], Data]] = {
     "scaledown": scale_down,
     "deploystep": step,
     "rollout": rollout,

@@ -48,6 +48,7 @@ from tests.golden.recorder.cases.cluster import (
     weighed_term,
 )
 from tests.golden.recorder.cases.controllers import CONTROLLERS
+from tests.golden.recorder.cases.descheduling import DESCHEDULING
 from tests.golden.recorder.cases.devices import back_resources, declare, devices, reserve
 from tests.golden.recorder.cases.draw import Data, Draw
 from tests.golden.recorder.cases.shared_devices import shared_devices
@@ -621,6 +622,85 @@ def validation(draw: Draw) -> Data:
     return found
 
 
+def admission(draw: Draw) -> Data:
+    """What plugins of the API server make of a pod, or refuse."""
+    found = mixed(draw, 3, 6)
+    pod = found["pod"]
+    pod["metadata"].setdefault("namespace", "default")
+    namespace = namespace_of(pod)
+    if not any(each["kind"] == "Namespace" and name_of(each) == namespace for each in found["objects"]):
+        found["objects"].append({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    for each in found["objects"]:
+        if each["kind"] == "Namespace" and name_of(each) == namespace and draw.chance(0.3):
+            selector = draw.one("env=prod", "disktype=ssd,env=qa", "env=")
+            each["metadata"]["annotations"] = {"scheduler.alpha.kubernetes.io/node-selector": selector}
+    found["objects"] += _priority_classes(draw)
+    if draw.chance(0.6):
+        limits = draw.many(1, 2, lambda: _limit(draw))
+        metadata = {"name": "lr", "namespace": namespace}
+        found["objects"].append(
+            {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": limits}}
+        )
+    pod["spec"] |= draw.fields(
+        {"priorityClassName": (0.4, ["high", "high", "system-node-critical", "ghost"]), "priority": (0.1, [0, 1000])}
+    )
+    if draw.chance(0.5):
+        found["objects"].append(_runtime_class(draw))
+        overhead = {"cpu": "250m", "memory": "120Mi"}
+        selectors = [{"disktype": "ssd"}, {"disktype": "hdd"}]
+        pod["spec"] |= draw.fields(
+            {"runtimeClassName": (0.8, "kata"), "nodeSelector": (0.2, selectors), "overhead": (0.1, overhead)}
+        )
+    if draw.chance(0.3):
+        for i, each in enumerate(found["pods"]):
+            each["spec"]["priority"] = draw.one(0, 1, 500)
+            each["status"]["startTime"] = f"2026-01-{1 + i % 28:02d}T00:{i % 60:02d}:00Z"
+        found["preempt"] = True
+    return {**found, "admission": True}
+
+
+def _limit(draw: Draw) -> Data:
+    least, most = {"cpu": draw.one("50m", "0")}, {"cpu": draw.one("4", "8")}
+    limit = draw.fields(
+        {"max": (0.4, most), "min": (0.4, least), "maxLimitRequestRatio": (0.4, [{"cpu": "4"}, {"cpu": "10"}])}
+    )
+    if draw.chance(0.35):
+        return {"type": "Pod", **limit}
+    default = {"cpu": draw.one("500m", "2"), "memory": "1Gi"}
+    requested = {"cpu": draw.one("200m", "1"), "memory": "256Mi"}
+    return {
+        "type": "Container",
+        **limit,
+        **draw.fields({"default": (0.4, default), "defaultRequest": (0.4, requested)}),
+    }
+
+
+def _priority_classes(draw: Draw) -> list[Data]:
+    values = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
+    values |= draw.fields({"high": (0.5, 1000), "dflt": (0.4, [5, -5]), "dflt2": (0.2, [3, 9])})
+    found = [
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+        for name, value in values.items()
+    ]
+    for each in found:
+        if name_of(each) == "high":
+            each["preemptionPolicy"] = draw.one("Never", "PreemptLowerPriority")
+        elif name_of(each).startswith("dflt"):
+            each["globalDefault"] = True
+    return found
+
+
+def _runtime_class(draw: Draw) -> Data:
+    scheduling = {
+        "nodeSelector": {draw.one("disktype", "env"): draw.one("ssd", "prod")},
+        "tolerations": tolerations(draw, 0, 2),
+    }
+    return {
+        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"}, "handler": "kata",
+        **draw.fields({"overhead": (0.7, {"podFixed": {"cpu": "250m", "memory": "120Mi"}}), "scheduling": (0.6, scheduling)}),
+    }  # fmt: skip
+
+
 def damaged(draw: Draw) -> Data:
     found = draw.one(mixed, resources, spread, inter_pod, ports, node_selection, volumes.storage)(draw)
     found.pop("config", None)
@@ -857,6 +937,7 @@ FAMILIES: Mapping[str, Callable[[Draw], Data]] = {
     "stored": stored,
     "stored-preempt": stored_preempt,
     "validation": validation,
+    "admission": admission,
     "damaged": damaged,
     "simulate": simulate,
     "simulate-volumes": simulate_volumes,
@@ -870,6 +951,7 @@ FAMILIES: Mapping[str, Callable[[Draw], Data]] = {
     "gangs": gangs,
     "gangs-mixed": mixed_gangs,
     **CONTROLLERS,
+    **DESCHEDULING,
 }
 
 

@@ -30,6 +30,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	api "k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
@@ -50,7 +51,7 @@ var decoder = legacyscheme.Codecs.UniversalDeserializer()
 
 // namespaced are the kinds among a case's objects that have a namespace, "default" unless they name one.
 var namespaced = []string{
-	"CSIStorageCapacity", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "PodDisruptionBudget", "ReplicaSet",
+	"CSIStorageCapacity", "DaemonSet", "Deployment", "Job", "LimitRange", "PersistentVolumeClaim", "PodDisruptionBudget", "ReplicaSet",
 	"ReplicationController", "ResourceClaim", "ResourceClaimTemplate", "Service", "StatefulSet",
 }
 
@@ -71,7 +72,7 @@ func decode(raw json.RawMessage) (runtime.Object, error) {
 }
 
 // candidate is the pod as it is stored after its creation; nil once the answer says why it is not.
-func candidate(raw json.RawMessage, stored bool, answer *Answer) *v1.Pod {
+func candidate(raw json.RawMessage, c *Case, answer *Answer) *v1.Pod {
 	object, err := decode(raw)
 	if err != nil {
 		answer.Harness = "candidate: " + err.Error()
@@ -81,7 +82,7 @@ func candidate(raw json.RawMessage, stored bool, answer *Answer) *v1.Pod {
 	if pod.Namespace == "" {
 		pod.Namespace = metav1.NamespaceDefault
 	}
-	if stored {
+	if c.Stored {
 		return pod
 	}
 	internal := &api.Pod{}
@@ -91,9 +92,26 @@ func candidate(raw json.RawMessage, stored bool, answer *Answer) *v1.Pod {
 	}
 	ctx := genericapirequest.WithNamespace(genericapirequest.NewContext(), pod.Namespace)
 	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{APIVersion: "v1", Resource: "pods"})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chain := &admissionChain{}
+	if c.Admission {
+		if chain, err = newAdmissionChain(ctx, c.Objects, internal); err != nil {
+			answer.Harness = "admission: " + err.Error()
+			return nil
+		}
+	}
+	if err := chain.admit(ctx); err != nil {
+		answer.Forbidden = err.Error()
+		return nil
+	}
 	rest.FillObjectMetaSystemFields(internal)
 	if err := rest.BeforeCreate(podregistry.Strategy, ctx, internal); err != nil {
 		answer.Validation = faults(err)
+		return nil
+	}
+	if err := chain.validate(ctx); err != nil {
+		answer.Forbidden = err.Error()
 		return nil
 	}
 	created := &v1.Pod{}

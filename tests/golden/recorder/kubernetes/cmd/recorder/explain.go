@@ -17,7 +17,7 @@ import (
 
 // explain is one scheduling cycle: every node's verdict, the filters one by one, scores, and preemption where asked for.
 func explain(c *Case, answer *Answer) {
-	pod := candidate(c.Pod, c.Stored, answer)
+	pod := candidate(c.Pod, c, answer)
 	if pod == nil {
 		return
 	}

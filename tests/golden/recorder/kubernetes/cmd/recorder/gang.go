@@ -13,7 +13,7 @@ const group = "group"
 
 // gang sends one PodGroup through ScheduleOne; the feature gates GenericWorkload and GangScheduling have to be on.
 func gang(c *Case, answer *Answer) {
-	pod := candidate(c.Pod, c.Stored, answer)
+	pod := candidate(c.Pod, c, answer)
 	if pod == nil {
 		return
 	}

@@ -10,18 +10,19 @@ import (
 )
 
 type Case struct {
-	Nodes    []json.RawMessage `json:"nodes"`
-	Pods     []json.RawMessage `json:"pods"`
-	Objects  []json.RawMessage `json:"objects"`
-	Pod      json.RawMessage   `json:"pod"`
-	Config   string            `json:"config"`
-	Replicas int               `json:"replicas"`
-	Preempt  bool              `json:"preempt"`
-	Stored   bool              `json:"stored"` // the pod is one of Pods
-	Mode     string            `json:"mode"`   // "real": replicas go through the queue and ScheduleOne
-	Sample   bool              `json:"sample"` // as many nodes are scored as Config says, otherwise all
-	Gang     *Gang             `json:"gang"`
-	Queue    []Workload        `json:"queue"`
+	Nodes     []json.RawMessage `json:"nodes"`
+	Pods      []json.RawMessage `json:"pods"`
+	Objects   []json.RawMessage `json:"objects"`
+	Pod       json.RawMessage   `json:"pod"`
+	Config    string            `json:"config"`
+	Replicas  int               `json:"replicas"`
+	Preempt   bool              `json:"preempt"`
+	Admission bool              `json:"admission"`
+	Stored    bool              `json:"stored"` // the pod is one of Pods
+	Mode      string            `json:"mode"`   // "real": replicas go through the queue and ScheduleOne
+	Sample    bool              `json:"sample"` // as many nodes are scored as Config says, otherwise all
+	Gang      *Gang             `json:"gang"`
+	Queue     []Workload        `json:"queue"`
 }
 
 type Gang struct {
@@ -43,6 +44,7 @@ type Answer struct {
 	Placements   []Placement           `json:"placements,omitempty"`
 	Stopped      string                `json:"stopped,omitempty"`
 	Validation   []string              `json:"validation,omitempty"`
+	Forbidden    string                `json:"forbidden,omitempty"`
 	ConfigError  string                `json:"configError,omitempty"`
 	Error        string                `json:"error,omitempty"`
 	ScoreError   string                `json:"scoreError,omitempty"`

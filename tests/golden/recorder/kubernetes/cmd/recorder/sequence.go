@@ -24,7 +24,7 @@ func replica(pod *v1.Pod, i int) *v1.Pod {
 
 // placements binds one replica after another to the node with the best total, of equal ones to the smallest name.
 func placements(c *Case, answer *Answer) {
-	pod := candidate(c.Pod, c.Stored, answer)
+	pod := candidate(c.Pod, c, answer)
 	if pod == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func why(status *fwk.Status) string {
 
 // sequence sends replicas through the scheduling queue and ScheduleOne: its own order of nodes, ties and batches.
 func sequence(c *Case, answer *Answer) {
-	pod := candidate(c.Pod, c.Stored, answer)
+	pod := candidate(c.Pod, c, answer)
 	if pod == nil {
 		return
 	}
@@ -145,7 +145,7 @@ func queue(c *Case, answer *Answer) {
 	pods := map[types.UID]*v1.Pod{}
 	var inOrder []*v1.Pod
 	for _, workload := range c.Queue {
-		pod := candidate(workload.Pod, false, answer)
+		pod := candidate(workload.Pod, c, answer)
 		if pod == nil {
 			return
 		}

@@ -1,6 +1,22 @@
 package util
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+)
 
-// recorderNow is when pods start that have not: at the same time, instead of each when the clock is looked at.
-var recorderNow = func() *metav1.Time { now := metav1.Now(); return &now }()
+var recorderNow = metav1.Now()
+
+// recorderStarted are the same pods, of which those that have not started start at one time: which of two nodes is
+// asked first, and so before the other by the clock, is the order of a map.
+func recorderStarted(victims *extenderv1.Victims) *extenderv1.Victims {
+	started := &extenderv1.Victims{NumPDBViolations: victims.NumPDBViolations}
+	for _, pod := range victims.Pods {
+		if pod.Status.StartTime == nil {
+			pod = pod.DeepCopy()
+			pod.Status.StartTime = &recorderNow
+		}
+		started.Pods = append(started.Pods, pod)
+	}
+	return started
+}
