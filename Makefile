@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs release-data sources record shrink licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs screens release-data sources record shrink licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -51,6 +51,10 @@ record: .venv/record
 
 shrink: .venv/record
 	$(BIN)/python -m tests.golden.recorder shrink "$(or $(CASE),$(error say which case: make shrink CASE=build/record/FAMILY.jsonl.gz:NAME))"
+
+# Every screen that is kept, to be looked at in what git diff shows.
+screens: .venv/dev
+	$(BIN)/python -m tests.views
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators

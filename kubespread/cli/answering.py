@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubespread import __version__
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import Answered, note_beside_each, note_source
+from kubespread.cli.notes import Answered, Choosing, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
@@ -44,8 +44,10 @@ class Answering:
     scheduler: Scheduler
     options: AnswerOptions
     speaking: SpeakingOptions
-    others: Sequence[Snapshot] = ()
+    others: Sequence[tuple[Snapshot, Scheduler]] = ()
     """Further clusters that the answer is about, in order, before that one."""
+    never_modelled: Sequence[str] = ()
+    """What the help of the command says already, and notes need not say again."""
 
     @property
     def written(self) -> Format:
@@ -64,38 +66,55 @@ class Answering:
         """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
         and --strict was asked for.
         """
-        self.show(answer, parts, writer=writer, look=look, beside=beside)
         reports = [report for _, report in parts]
+        is_in_part = any(snapshot.faults for snapshot, _ in self._clusters)
+        code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
         if self.options.strict and any(report.gaps for report in reports):
-            return ExitCode.NO_CLUSTER
-        is_in_part = any(snapshot is not None and snapshot.faults for snapshot in (*self.others, self.cluster))
-        return CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
+            code = ExitCode.NO_CLUSTER
+        self.show(answer, parts, code, writer=writer, look=look, beside=beside)
+        return code
 
     def show(
-        self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, look: Look | None = None,
-        beside: Sequence[tuple[str, Any]] = (),
+        self, answer: Any, parts: Sequence[tuple[str, Answered]], code: ExitCode, *, writer: Writer,
+        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> None:  # fmt: skip
-        """Write ``answer``. ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have
-        the notes instead.
+        """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
+        with the prefix of its notes; ``beside`` those that have the notes instead.
         """
-        if not self.speaking.quiet:
-            beside = beside or parts
-            if self.speaking.verbose and self.cluster is not None:
-                for cluster, (_, part) in zip((*self.others, self.cluster), beside, strict=False):
-                    note_source(cluster, part)
-            note_beside_each(beside, self.written)
-            if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
-                say(parts[0][1].answer[0])
         answer = _with_provenance(answer)
         write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = writer.load()
         emit(write(answer, look or self.look()))
+        if not self.speaking.quiet:
+            self._note(parts, beside or parts, code)
         for whose, report in parts:
             is_said = self.written.has_conclusion or not (self.speaking.quiet or stdout_takes_tables())
             if report.unfinished is not None and not is_said:
                 say(f"{whose}{report.unfinished.sentence}")
             for requirement in report.unmet:
                 say(f"requirement not met: {whose}{requirement}")
+
+    @property
+    def _clusters(self) -> Sequence[tuple[Snapshot, Scheduler]]:
+        return self.others if self.cluster is None else (*self.others, (self.cluster, self.scheduler))
+
+    def _note(self, parts: Sequence[tuple[str, Answered]], beside: Sequence[tuple[str, Any]], code: ExitCode) -> None:
+        """The notes that matter to the answer, and what its format lacks of it."""
+        choosing = None
+        if self.speaking.verbose:
+            for (snapshot, _), (_, part) in zip(self._clusters, beside, strict=False):
+                note_source(snapshot, part)
+        else:
+            origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self._clusters]
+            choosing = Choosing(
+                known=self.never_modelled,
+                always={text for scheduler, origin in origins for text in scheduler.unreleased(origin)},
+                of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},
+                has_all_gaps=code is ExitCode.NO_CLUSTER,
+            )
+        note_beside_each(beside, self.written, choosing)
+        if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
+            say(parts[0][1].answer[0])
 
 
 def _with_provenance(answer: Any) -> Any:

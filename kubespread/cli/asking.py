@@ -180,10 +180,11 @@ def _answer_of_one(asked: Asked) -> ExitCode:
     speaking, scheduler = typed.speaking, typed.scheduling.scheduler()
     opened = open_cluster_if_any(typed.source, is_needed=question.needs_cluster, quiet=speaking.quiet)
     if opened is None:
-        return _answered(question, opened, Answering(None, scheduler, asked.answer, speaking), workers, timeout)
+        answering = Answering(None, scheduler, asked.answer, speaking, (), question.never_modelled)
+        return _answered(question, opened, answering, workers, timeout)
     question = asked.settle(question, opened)
     *others, (cluster, scheduler) = question.clusters(opened, scheduler)
-    answering = Answering(cluster, scheduler, asked.answer, speaking, [other for other, _ in others])
+    answering = Answering(cluster, scheduler, asked.answer, speaking, others, question.never_modelled)
     with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
         other = question.instead(
             Scene(
@@ -192,8 +193,9 @@ def _answer_of_one(asked: Asked) -> ExitCode:
             )
         )  # fmt: skip
     if other is not None:
-        writer = _writers(question_of(other.name))[answering.written.name]
-        answering = replace(answering, cluster=other.cluster)
+        asked_instead = question_of(other.name)
+        writer = _writers(asked_instead)[answering.written.name]
+        answering = replace(answering, cluster=other.cluster, never_modelled=asked_instead.never_modelled)
         return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
     return _answered(question, opened, answering, workers, timeout)
 

@@ -123,7 +123,9 @@ def _made(name: str) -> Any:
         from kubespread.questions.registry import question
 
         cls = question(name)
-        return made_command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
+        made = made_command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
+        made.never_modelled = cls.never_modelled
+        return made
     module = import_module(f"kubespread.cli.{name}")
     codes = epilog(command.yes, command.no) if command.yes is not None else None
     if command.group:

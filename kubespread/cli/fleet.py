@@ -147,19 +147,21 @@ def _answers(asked: Asked) -> ExitCode:
 
     typed, source = asked.typed, asked.typed.source
     options: FleetOptions = getattr(source, "fleet")  # noqa: B009 - of the class above, which is made
-    answering = Answering(None, typed.scheduling.scheduler(), asked.answer, typed.speaking)
+    scheduler, never_modelled = typed.scheduling.scheduler(), asked.question.never_modelled
+    answering = Answering(None, scheduler, asked.answer, typed.speaking, (), never_modelled)
     clusters = options.members(tuple(source.edits()))
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet) as hearing:
         report = answers(
             clusters, asked.question, answering.scheduler, asked.workers, hearing.on_progress, asked.settle
         )
-    answering.show(report, [("", report)], writer=writers_of(_OUTPUTS, _HOME)[answering.written.name])
     is_strict = asked.answer.strict
-    return CODES[
+    code = CODES[
         worst(
             "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
         )
     ]
+    answering.show(report, [("", report)], code, writer=writers_of(_OUTPUTS, _HOME)[answering.written.name])
+    return code
 
 
 @grouped

@@ -211,8 +211,7 @@ def _show(before: _Answer | None, answer: _Answer) -> None:
     lines = [*answer.out.splitlines(), *answer.err.splitlines(), *answer.error.splitlines()]
     room = shutil.get_terminal_size().lines - 2
     if len(lines) > room:
-        # The last line is the answer.
-        lines = [*lines[: room - 2], f"… {len(lines) - room + 1} lines more …", lines[-1]]
+        lines = [*lines[: room - 1], f"… {len(lines) - room + 1} lines more …"]
     now = datetime.datetime.now().astimezone().strftime("%H:%M:%S")
     lines.append(f"{now} · watching, Ctrl-C ends it")
     start = _CLEAR + _HOME if before is None else _HOME

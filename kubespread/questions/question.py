@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kubespread.controllers.disruption.drain import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
+    from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
@@ -204,6 +205,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """What exit code 0 means."""
     no: ClassVar[str | None] = None
     """What exit code 1 means; None where it has none."""
+    never_modelled: ClassVar[Sequence[str]] = ()
+    """What none of its answers takes into account, whatever the cluster: in its help and in reports."""
     verdict_counts: ClassVar[bool] = True
     """Whether the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
@@ -413,8 +416,14 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
-    """A question about all workloads chosen by namespace and labels."""
+    """A question about workloads: those that are named, else all chosen by namespace and labels."""
 
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.", metavar="[WORKLOAD]..."
+        ),
+    ] = ()  # fmt: skip
     namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
         None
     )
@@ -422,6 +431,14 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         str,
         Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"),
     ] = ""
+
+    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
+        """Which ones these are in ``snapshot``. Raises UsageError for an invalid selector or name."""
+        from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+        from kubespread.questions.workloads_asked import WorkloadsAsked
+
+        default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+        return WorkloadsAsked.of(self.namespace, self.selector, self.workloads, default)
 
     @property
     def names_in(self) -> str | None:

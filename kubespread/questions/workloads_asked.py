@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import Named, WorkloadName, named
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, workload_of
 
 
 class WorkloadsAsked(Struct, frozen=True):
@@ -26,9 +27,13 @@ class WorkloadsAsked(Struct, frozen=True):
     selector: Selector
     names: tuple[Named, ...] = ()
     """The named ones; empty: all that the other fields choose."""
+    default: str = DEFAULT_NAMESPACE
+    """The namespace of names without one."""
 
     @classmethod
-    def of(cls, namespace: str | None, text: str, names: str | Sequence[str] = ()) -> WorkloadsAsked:
+    def of(
+        cls, namespace: str | None, text: str, names: Sequence[str] = (), default: str = DEFAULT_NAMESPACE
+    ) -> WorkloadsAsked:
         """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         if names and text:
             raise UsageError("name workloads or choose them by labels, not both")
@@ -36,15 +41,19 @@ class WorkloadsAsked(Struct, frozen=True):
             selector = parse_selector(text)
         except SelectorError as error:
             raise UsageError(f"invalid selector {text!r}: {error}") from error
-        listed = [names] if isinstance(names, str) else names
-        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(listed))))
+        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(names))), default)
 
-    def named_in(self, world: World, namespace: str) -> list[WorkloadName]:
-        """The named ones, a Deployment's ReplicaSet as the Deployment; ``namespace`` is that of names without one.
+    @property
+    def within(self) -> str | None:
+        """The namespace as reports have it: that of names without one, where some are named."""
+        return self.default if self.names else self.namespace
+
+    def named_in(self, world: World) -> list[WorkloadName]:
+        """The named ones, a Deployment's ReplicaSet as the Deployment.
 
         Raises UsageError, a line for each missing one.
         """
-        names = [name.within(namespace) for name in self.names]
+        names = [name.within(self.default) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
@@ -52,6 +61,8 @@ class WorkloadsAsked(Struct, frozen=True):
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
         """Whether a workload is among them. One known only by its pods has the labels of the first of them."""
+        if self.names:
+            return frozenset(self.named_in(world)).__contains__
         labels = {} if self.selector.is_empty else _labels(world)
 
         def is_asked(name: WorkloadName) -> bool:
@@ -62,15 +73,24 @@ class WorkloadsAsked(Struct, frozen=True):
         return is_asked
 
     def none_found(self, snapshot: Snapshot) -> UsageError:
-        """The error where no workload is among them."""
+        """The error where no workload is among them, or none of those that are named has a pod."""
         from kubespread.candidate.input.namespaces import no_workloads
 
+        if self.names:
+            return UsageError(*(nothing_to_say(name.within(self.default)) for name in self.names))
         return no_workloads(snapshot, self.namespace, self.text)
 
     def check_any(self, world: World, snapshot: Snapshot) -> None:
         """Raise UsageError where no workload, with pods or without, is among them."""
         if not any(map(self.those_in(world), _labels(world))):
             raise self.none_found(snapshot)
+
+
+def nothing_to_say(name: WorkloadName) -> str:
+    """Why there is no answer about a workload that exists."""
+    if name.kind in GO_WITH_THEIR_NODES:
+        return f"{name.kind}/{name.name}: every node has its own pod of a {name.kind}"
+    return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"
 
 
 def _is_there(world: World, name: WorkloadName) -> bool:

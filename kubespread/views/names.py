@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import log
 from os.path import commonprefix
 
 from kubespread.views.flow import flowed
@@ -10,6 +13,9 @@ from kubespread.views.layout import DIM, Line, cell, cut_middle, width_of
 from kubespread.views.look import Look
 
 CUT = "…"
+_SEPARATORS = "-./"
+_DIGITS = 6
+_WORDS = re.compile(r"[^-./]+|[-./]")
 _LEAST_SAVED = 6
 _LEAST_NAMES = 2
 
@@ -40,14 +46,55 @@ def fitted(names: Sequence[str], width: int) -> list[str]:
     if all(width_of(name) <= width for name in names):
         return list(names)
     prefix, suffix = _shared_ends(names, width)
-    return [cut_middle(name, width) for name in _shortened(names, prefix, suffix)]
+    return told_apart(_shortened(names, prefix, suffix), width)
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most ``width`` columns each, all cut in the one place that leaves most of them apart."""
+    """The names in at most ``width`` columns each, the longer ones without those words in a row that most names have;
+    two names become one only where no words are left to tell them apart.
+    """
+    kinds = list(dict.fromkeys(names))
+    if all(width_of(name) <= width for name in kinds):
+        return list(names)
+    words = {name: _WORDS.findall(name) for name in kinds}
+    counts = Counter(word for parts in words.values() for word in {*parts})
+    weights = {word: log(len(kinds) / number) for word, number in counts.items()}
+    shown = {name: name for name in kinds if width_of(name) <= width}
+    taken = {*shown}
+    for name in kinds:
+        if name not in shown:
+            cuts = _without_words(words[name], weights, width)
+            shown[name] = next((cut for cut in cuts if cut not in taken), "")
+            taken.add(shown[name])
+    rest = [name for name in kinds if not shown[name]]
+    shown.update(zip(rest, _cut_alike(rest, width), strict=True))
+    return [shown[name] for name in names]
+
+
+def _without_words(parts: Sequence[str], weights: Mapping[str, float], width: int) -> list[str]:
+    """The name without some of its ``parts`` in a row, in every way that fits, the best first: what it loses is in
+    most names, at neither end, and as little as that.
+    """
+    total = sum(map(width_of, parts))
+    found = list[tuple[float, bool, int, str]]()
+    for start in range(len(parts)):
+        lost, weight = 0, 0.0
+        for end in range(start + 1, len(parts) + (start > 0)):
+            word = parts[end - 1]
+            lost += width_of(word)
+            weight += 0 if word in _SEPARATORS else weights[word]
+            if lost > 1 and total - lost + 1 <= width:
+                is_end = start == 0 or end == len(parts)
+                cut = f"{''.join(parts[:start])}{CUT}{''.join(parts[end:])}"
+                found.append((round(weight, _DIGITS), is_end, lost, cut))
+    return [cut for *_, cut in sorted(found)]
+
+
+def _cut_alike(names: Sequence[str], width: int) -> list[str]:
+    """All cut in the one place that leaves most of them apart."""
     beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
     cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
-    best = list(names) if all(width_of(name) <= width for name in names) else next(cuts)
+    best = next(cuts)
     for cut in cuts:
         if len(set(best)) == len(set(names)):
             break

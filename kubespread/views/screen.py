@@ -1,4 +1,4 @@
-"""What the screens of all reports share: what was asked, how much room there is, what is left out, the answer last."""
+"""What the screens of all reports share: the question, the answer first, how much room there is, what is left out."""
 
 from __future__ import annotations
 
@@ -55,11 +55,12 @@ def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
         yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{note} (-v shows all)", DIM)]
 
 
-def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
-    """The conclusion: the first of ``sentences``, which is the answer, comes last, and before it the others,
-    styled as ``others`` if set.
-    """
-    answer, *rest = sentences
-    for line in rest:
-        yield from wrapped([cell(line, style if others is None else others)], look.width, HANGING)
-    yield from wrapped([cell(answer, style)], look.width, HANGING)
+def answered(sentences: Sequence[str], look: Look, style: str = HEAD) -> Iterator[Line]:
+    """The first of ``sentences``, which is the answer: it stands right below the question."""
+    yield from wrapped([cell(sentences[0], style)], look.width, HANGING)
+
+
+def remarks(sentences: Sequence[str], look: Look, style: str = "") -> Iterator[Line]:
+    """The others, below the rows that they are about."""
+    for line in sentences[1:]:
+        yield from wrapped([cell(line, style)], look.width, HANGING)

@@ -25,7 +25,7 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend, told_apart
 from kubespread.views.registry import view_of
-from kubespread.views.screen import concluded, room_beside
+from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
 from kubespread.views.view import View, sheets_in
 
@@ -45,10 +45,11 @@ def write(answer: Answer, look: Look) -> str:
 def _lines(view: View, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from flowed([[cell(view.title, HEAD)], [cell(view.provenance, DIM)]], look, indent="")
+    yield from answered(view.answer, look)
     for sheet in sheets_in(view):
         if Readers.TERMINAL in sheet.readers and sheet.rows:
             yield from table(sheet.columns, sheet.rows, look, explains_names=True)
-    yield from concluded(view.answer, look)
+    yield from remarks(view.answer, look)
 
 
 def table(

@@ -1,14 +1,26 @@
-"""Every report ends in a line with its answer, also where there is nothing to tell: in the answer itself where people
-read it, beside it where programs do.
+"""Every report has its answer in a line of its own, also where there is nothing to tell: below the question where people
+read it, beside the rows where programs do. Notes come after it, and are few.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kubespread.questions.advise.question import Advise
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.check.question import Check
+from kubespread.questions.pending.question import Pending
+from kubespread.questions.play.question import Play
+from kubespread.questions.question import Question
+from kubespread.questions.rebalance.question import Rebalance
+from kubespread.questions.removable.question import Removable
+from kubespread.questions.survive.question import Survive
+from kubespread.questions.upgrade.question import Upgrade
 from tests.builders import Data, hard, hosts
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import deployment
@@ -49,3 +61,64 @@ def test_the_answer_is_said_in_every_format(command: str, tmp_path: Path) -> Non
         said = result.out if name in IN_TEXT else result.err
         assert answer in said.replace("**", ""), name
         assert result.out.strip(), name
+
+
+AWS = str(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+GAPS = [
+    "gap: no LimitRange objects: pods are created as if there were none",
+    "gap: no VolumeAttachment objects: only volumes of pods count towards the limits of nodes",
+]
+ASSUMED = (
+    "note: kube-scheduler v1.33 is assumed, from the newest kubelet (v1.33.5-eks-113cf36); --kube-version sets another"
+)
+WAITED = "note: 3 pods that waited were placed before anything is lost; to wait again is not held against it"
+NEVER = [f"not modeled: {text}" for text in Survive.never_modelled]
+NOTES: dict[str, tuple[list[str], int, list[str]]] = {
+    "one of each kind, what is about the answer first, and how many more there are": (
+        [], 0, [WAITED, *GAPS, "1 more note (-v shows all)"],
+    ),
+    "all gaps where they make the answer unknown": (["--strict"], 3, [WAITED, *GAPS, "1 more note (-v shows all)"]),
+    "all of them with -v, what its help says too": (["-v"], 0, [ASSUMED, WAITED, *GAPS, *NEVER]),
+    "none with -q": (["-q"], 0, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOTES)
+def test_notes_are_few_and_stand_below_the_answer(case: str) -> None:
+    options, code, notes = NOTES[case]
+    result = run("survive", "-A", "-S", AWS, *options, terminal=80)
+    said = [
+        line
+        for line in result.err.splitlines()
+        if line.startswith(("note:", "gap:", "not modeled:")) or "more note" in line
+    ]
+    assert (result.code, said) == (code, notes)
+
+
+@pytest.mark.parametrize(
+    "question", [Survive, Removable, Pending, Upgrade, Audit, Rebalance, Play, Capacity, Check, Advise]
+)
+def test_what_no_answer_of_a_question_models_is_in_its_help(question: type[Question[Any]]) -> None:
+    shown = " ".join(run(question.name, "--help-all").out.split())
+    assert question.never_modelled
+    assert all(text in shown for text in question.never_modelled)
+
+
+def test_gaps_that_make_an_answer_unknown_are_all_said() -> None:
+    brief, strict = (run("audit", "-A", "-S", AWS, *more, terminal=80).err.splitlines() for more in ([], ["--strict"]))
+    assert [line.partition(":")[0] for line in brief] == ["note", "gap", "gap", "1 more note (-v shows all)"]
+    assert [line.partition(":")[0] for line in strict] == ["note", "gap", "gap", "gap"]
+
+
+PROPOSED = {
+    "empty-selector": "a spread constraint with the selector {} counts all pods of the namespace, not none",
+    "fully-tainted-domains": "a domain whose nodes are all tainted counts towards minDomains",
+}
+
+
+def test_what_no_release_does_is_said_however_many_notes_there_are() -> None:
+    edits = ("--ignore-daemonsets", "--delete-emptydir-data", "--drain", "ip-10-0-14-72.eu-west-1.compute.internal")
+    asked = ("survive", "-A", "-S", AWS, "--proposed", ",".join(PROPOSED), *edits)
+    said = run(*asked, "--strict", terminal=80).err
+    assert all(text in said for text in (*PROPOSED.values(), *GAPS))
+    assert "more note" in said

@@ -37,11 +37,10 @@ def test_json_is_what_the_schema_says() -> None:
     assert (report["kind"], report["request"], report["fits"]) == ("CapacityReport", {"cpu": "2", "memory": "4Gi"}, 6)
 
 
-def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
+def test_in_a_pipe_the_conclusion_stands_on_standard_error() -> None:
     result = run("capacity", "-S", SHOP, "--request", "cpu=2,memory=4Gi")
     assert result.out.startswith("RESOURCE ")
     assert result.err.splitlines() == [
-        "not modeled: quotas and limit ranges: counts are what nodes hold, not what a namespace may have",
         "largest pod that fits: cpu 3, memory 7.5Gi (a1 and 2 more)",
         "6 pods of cpu 2, memory 4Gi fit: a 2, b 2, c 2",
     ]

@@ -60,7 +60,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "not again what is given once": (["explain", "--sort", "name", "--so"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
     "a choice": (["explain", "--sort", "s"], "", ["score", "skew"]),
-    "formats are those of the report": (["survive", "-o", ""], "", ["table", "wide", "plain", "json", "yaml", "markdown", "csv"]),
+    "formats are those of the report": (["survive", "-o", ""], "", ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]),
     "a value in the word of its option": (["explain", "--sort=s"], "", ["--sort=score", "--sort=skew"]),
     "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
     "files": (["explain", "-S", ""], "files", []),

@@ -102,12 +102,12 @@ def test_a_terminal_leaves_out_what_names_share_and_most_that_are_fine(folder: P
     for number in range(30):
         (folder / f"us-{number:02}.yaml").write_bytes((folder / "us.yaml").read_bytes())
     shown = run("fleet", "-S", f"{folder}/[ue]*.yaml", "audit", "-A", "-q", "--color", "never", terminal=80).out
-    title, where, header, worst, *fine, hidden, last = shown.splitlines()
+    title, where, answer, header, worst, *fine, hidden = shown.splitlines()
     assert (title, where.strip()) == ("audit of 32 clusters", str(folder))
     assert (header.split(), worst.split()[:3], len(fine)) == (
         ["CLUSTER", "VERDICT", "PASSES", "ANSWER"], ["eu.yaml", "no", "yes"], 20,
     )  # fmt: skip
-    assert (hidden.strip(), last) == ("11 more clusters: yes (-v shows all)", "32 clusters: 1 no, 31 yes")
+    assert (hidden.strip(), answer) == ("11 more clusters: yes (-v shows all)", "32 clusters: 1 no, 31 yes")
 
 
 def test_json_has_each_report_as_the_question_alone_prints_it(folder: Path) -> None:

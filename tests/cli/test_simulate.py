@@ -580,8 +580,11 @@ def test_several_workloads_are_a_line_each_unless_they_are_wanted_in_full(tmp_pa
 
 def test_what_is_noted_on_all_workloads_is_noted_once(tmp_path: Path) -> None:
     cluster, manifest = several(tmp_path)
-    lines = run("simulate", manifest, "-S", cluster).err.splitlines()
-    assert [line for line in lines if "gap: " in line] == [
+    brief, full = (run("simulate", manifest, "-S", cluster, *more).err.splitlines() for more in ([], ["-v"]))
+    assert ([line for line in brief if "gap: " in line], "3 more notes (-v shows all)" in brief) == (
+        [line for line in full if "gap: " in line][:2], True,
+    )  # fmt: skip
+    assert [line for line in full if "gap: " in line] == [
         "gap: no Pod objects: every node counts as empty",
         "gap: no Service objects: default constraints cannot be derived from Services",
         "default/Deployment/low: gap: no LimitRange, PriorityClass, ResourceQuota objects: "

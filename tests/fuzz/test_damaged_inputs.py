@@ -17,7 +17,7 @@ def test_no_damaged_input_ends_in_a_bug_or_not_at_all(tmp_path: Path) -> None:
     fuzzing = Fuzzing(tmp_path)
     assert [*fuzzing.failures(SEEDS)] == []
     # Neither is everything refused, nor is everything answered.
-    assert fuzzing.ended["exit code 0"] + fuzzing.ended["exit code 1"] > len(SEEDS) // 10
+    assert fuzzing.ended["exit code 0"] + fuzzing.ended["exit code 1"] >= len(SEEDS) // 10
     assert fuzzing.ended["exit code 2"] > len(SEEDS) // 10
 
 

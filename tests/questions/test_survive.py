@@ -9,6 +9,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot, SurviveReport, UsageError
+from kubespread.kube.owners import WorkloadName
 from tests.builders import Data, hard, hosts, pod
 from tests.world.clusters import daemon_set, deployment, stateful_set
 
@@ -340,3 +341,20 @@ def test_each_domain_is_lost_in_the_cluster_as_it_is() -> None:
     together = survived(objects, "zone", "hostname")
     apart = (*survived(objects, "zone").losses, *survived(objects, "hostname").losses)
     assert together.losses == apart
+
+
+def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
+    objects = [
+        *THREE,
+        *deployment("web", ("n0", "n1", "n2"), spec=spread(minDomains=3)),
+        *deployment("api", ("n0",), spec=spread()),
+    ]
+    snapshot = Snapshot.from_objects(objects)
+    report = kubespread.survive(snapshot, workloads="deploy/web")
+    assert (report.asked, report.workloads, [loss.lost for loss in report.losses]) == (
+        (WorkloadName("Deployment", "default", "web"),), 1, [1, 1, 1],
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="name workloads or choose them by labels, not both"):
+        kubespread.survive(snapshot, workloads="deploy/web", selector="app=web")
+    with pytest.raises(UsageError, match='"nope" not found'):
+        kubespread.survive(snapshot, workloads="deploy/nope")

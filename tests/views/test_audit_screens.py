@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import pytest
 from rich.cells import cell_len
 
 import kubespread
@@ -16,7 +15,6 @@ from kubespread.questions.audit import prometheus
 from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.names import told_apart
 from tests.builders import Data, hard, node, soft
 from tests.cli.support import FIXTURES
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
@@ -115,22 +113,9 @@ def test_nothing_is_wider_than_a_narrow_terminal() -> None:
 def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> None:
     report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "aks300.json.gz"))
     lines = terminal.write(report, Look(width=80)).splitlines()
-    assert lines[1].split() == ["WORKLOAD", "PODS", "ZONES", "LEFT", "SKEW", "NEXT", "STATE"]
+    assert lines[2].split() == ["WORKLOAD", "PODS", "ZONES", "LEFT", "SKEW", "NEXT", "STATE"]
     named = [line.split()[0] for line in lines[2:] if line.endswith(("violated", "uneven")) and line.startswith("  ")]
     assert len(named) == len(set(named)) == report.levels["violated"] + report.levels["uneven"]
-
-
-@pytest.mark.parametrize(
-    ("names", "width", "shown"),
-    [
-        (["a/Deployment/web", "b/Deployment/web"], 20, ["a/Deployment/web", "b/Deployment/web"]),
-        (["team-1/Deployment/web", "team-2/Deployment/web"], 10, ["team-1…web", "team-2…web"]),
-        (["web-1/Deployment/of-a-team", "web-2/Deployment/of-a-team"], 12, ["web-1…a-team", "web-2…a-team"]),
-        (["one-and-the-same", "one-and-the-same"], 8, ["on…-same", "on…-same"]),
-    ],
-)
-def test_names_are_told_apart_where_that_is_possible(names: list[str], width: int, shown: list[str]) -> None:
-    assert told_apart(names, width) == shown
 
 
 def test_label_values_are_escaped_and_no_series_comes_twice() -> None:

@@ -54,18 +54,20 @@ HELP: dict[str, str] = {
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). "
-    "'csv' has a row per node that differs, or per workload.",
+    "'name' prints the nodes that differ, or the workloads. 'csv' has a row per node that differs, or per workload.",
     "play": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
-    "'wide' adds the order in which nodes lose their pods.",
-    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
-    "map": "Format (default: a map on a terminal, columns in a pipe).",
+    "'wide' adds the order in which nodes lose their pods. 'name' prints the workloads that run short, the worst first.",
+    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'name' prints the nodes to replace, in order.",
+    "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
-    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
+    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). "
+    "'name' prints the nodes with room, the emptiest first. 'csv' has a row per node.",
     "removable": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -85,7 +87,7 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: str) -> N
 def test_what_can_be_asked_for() -> None:
     assert [*writers("explain")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert [*writers("play")] == ["table", "wide", "plain", "json", "yaml", "markdown", "csv"]
     assert [*writers("rebalance")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
 

@@ -142,6 +142,13 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
     assert {path.name for path in SCREENS.glob("play-*.txt")} == looked_at
 
 
+def keep() -> None:
+    for name, width in KEPT:
+        (SCREENS / f"play-{name}-{width}.txt").write_text(terminal.write(REPORTS[name](), Look(width=width)))
+    for name, report in REPORTS.items():
+        (SCREENS / f"play-{name}-plain.txt").write_text(plain.write(report(), Look()))
+
+
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert as_csv.write(outage(), Look()).splitlines() == [
         "step,placed,gone,blocked,pending,workload,key,max_skew,before,after,not_created,not_made,name,text,why",
@@ -169,3 +176,7 @@ def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data],
     change = report.steps[0].happened.workloads[0].skew[0]
     assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
     assert ("\x1b[31m" in terminal.write(report, Look(width=80, color=True))) == is_red
+
+
+if __name__ == "__main__":
+    keep()

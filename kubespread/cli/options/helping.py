@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ HELP_ALL = "--help-all"
 EDITS = "Edits of the cluster (repeatable, applied in the order given)"
 _EXPLAINED = ("Arguments", "Options")
 """The headings of what belongs to a command alone; help only names the others, unless it is ``--help-all``."""
+_LEAST_WIDTH = 10
 _IN_FULL = "kubespread.help_all"
 _SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
 
@@ -39,6 +41,9 @@ def _show(context: Any, option: Any, is_asked: bool) -> None:
 
 class HelpingCommand(TyperCommand):
     """A command, of whose options each is honored or refused by name."""
+
+    never_modelled: Sequence[str] = ()
+    """What its answers leave out, whatever the cluster."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         args = [*_as_kubectl_reads(args)]
@@ -84,8 +89,19 @@ class HelpingCommand(TyperCommand):
         named = [(heading.split()[0].rstrip(","), _names(parameters)) for heading, parameters in panels.items()]
         named = [row for row in named if row[0] not in _EXPLAINED]
         if named and not ctx.meta.get(_IN_FULL):
-            with formatter.section(f"More options, explained by {HELP_ALL}"):
-                formatter.write_dl(named)
+            if self.never_modelled:
+                named.append(("Not modeled", "what no answer takes into account"))
+            with formatter.section(f"Explained by {HELP_ALL}"):
+                room = formatter.width - formatter.current_indent - max(len(heading) for heading, _ in named) - 4
+                # Names are typed as they stand here: none is broken at a dash.
+                formatter.write_dl([(heading, f"\b\n{_filled(names, room)}") for heading, names in named])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        if self.never_modelled and ctx.meta.get(_IN_FULL):
+            with formatter.section("Not modeled"):
+                for text in self.never_modelled:
+                    formatter.write_text(text)
+        super().format_epilog(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         from kubespread.cli.options.files import refuse_overwriting
@@ -113,6 +129,10 @@ def _names(parameters: Sequence[Any]) -> str:
     return ", ".join(parameter.opts[0] for parameter in parameters if not parameter.hidden)
 
 
+def _filled(names: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(names, max(width, _LEAST_WIDTH), break_on_hyphens=False, break_long_words=False))
+
+
 def _help_all() -> TyperOption:
     return TyperOption(
         param_decls=[HELP_ALL],
@@ -120,7 +140,7 @@ def _help_all() -> TyperOption:
         is_eager=True,
         expose_value=False,
         callback=_show,
-        help="Show this message with all options, and exit.",
+        help="Show this with all options, and exit.",
     )
 
 

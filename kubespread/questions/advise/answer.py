@@ -24,12 +24,6 @@ from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
 
-_NOT_TRIED = (
-    "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "
-    "are left as they are",
-    "combinations are tried up to a few hundred, those of small changes first",
-)
-
 
 @asks(Advise)
 def advise(
@@ -101,7 +95,7 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
         conclusion=None if evaluation is None else bars(evaluation),
         advice=advised,
         admission=tuple(judged.admission),
-        not_modelled=(*unknown, *(() if stuck is None else _NOT_TRIED)),
+        not_modelled=(*unknown, *(() if stuck is None else Advise.never_modelled)),
         notes=tuple(judged.notes),
         gaps=resolved.gaps_of(candidate),
     )

@@ -16,7 +16,7 @@ from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.provenance import titled
-from kubespread.views.screen import concluded
+from kubespread.views.screen import answered, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import View, about, source
@@ -107,6 +107,8 @@ def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows the patch of every change."""
     if look.headers:
         yield from _title(report, look)
+    yield from answered(report.answer, look, GOOD if report.succeeds else BAD)
+    if look.headers:
         yield from constraint_lines(report.constraints, look.width, domains=True)
     for sentence in (report.message, report.conclusion) if report.advice is not None else ():
         if sentence:
@@ -117,7 +119,7 @@ def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
         yield from table([fits if column is _FITS else column for column in _COLUMNS], enough, look)
         for suggestion in enough if look.in_full else enough[:1]:
             yield from _in_full(suggestion, look)
-    yield from concluded(report.answer, look, GOOD if report.succeeds else BAD, others="")
+    yield from remarks(report.answer, look)
 
 
 def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
@@ -133,8 +135,10 @@ def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
     """Its remarks and its patch; of a diff only what changes and where."""
     yield from wrapped([Cell(INDENT), cell(f"{suggestion.change}:", HEAD)], look.width, HANGING)
-    for text in (*_remarks(suggestion), *suggestion.commands):
+    for text in _remarks(suggestion):
         yield from wrapped([Cell(" " * _INSIDE), cell(text)], look.width, _INSIDE + 2)
+    # To be copied, and therefore in one line.
+    yield from ([Cell(" " * _INSIDE), cell(command)] for command in suggestion.commands)
     for line in (suggestion.diff or "").splitlines():
         style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
         yield [Cell(" " * _INSIDE), cell(line, style)]

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -29,7 +28,7 @@ from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
-from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
@@ -40,10 +39,8 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 from kubespread.world.store.living_cluster import Applicant
 
-NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
 _MAX_NAMED = 3
 _BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")
 
@@ -88,7 +85,7 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(named),
-        namespace=work.default if named else whose.namespace,
+        namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
@@ -96,7 +93,7 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
         made_room=next((made_room for _, made_room in done if made_room), ()),
         workloads=tuple(sorted(rows, key=_worst_first)),
         gaps=scene.gaps(work.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
         unfinished=scene.unfinished("workload", len(work.groups), [group.name for group in work.groups[len(done) :]]),
     )
@@ -106,22 +103,21 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
 class _Auditing:
     """The workloads of a world in which nothing happens, by number."""
 
-    def __init__(self, world: World, whose: WorkloadsAsked, default: str, key: str | None) -> None:
-        """``default`` is the namespace of names without one, ``key`` the topology key asked about."""
-        self._world, self.whose, self.default, self.key = world, whose, default, key
+    def __init__(self, world: World, whose: WorkloadsAsked, key: str | None) -> None:
+        """``key`` is the topology key asked about."""
+        self._world, self.whose, self.key = world, whose, key
         self.assumed = world.assumed
-        self.named = whose.named_in(world, default)
+        self.named = whose.named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        self.groups = list(groups(world, self.named.__contains__ if self.named else whose.those_in(world)))
+        self.groups = list(groups(world, whose.those_in(world)))
 
     @classmethod
     def of(cls, question: Audit, scene: Scene) -> Self:
-        whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
-        nodes, default = scene.now.nodes, whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        nodes = scene.now.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
         check_topology_keys([key] if key else [], nodes, ())
-        return cls(scene.world, whose, default, key)
+        return cls(scene.world, question.asked_in(scene.snapshot), key)
 
     def __call__(self, number: int) -> tuple[AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""
@@ -152,13 +148,7 @@ def _check(named: Sequence[WorkloadName], groups: Sequence[Group]) -> None:
     # Pods without a controller share a row with those of the same labels.
     missing = [name for name in named if name.kind != "Pod" and name not in reported]
     if missing:
-        raise UsageError(*map(_nothing_to_say, missing))
-
-
-def _nothing_to_say(name: WorkloadName) -> str:
-    if name.kind in GO_WITH_THEIR_NODES:
-        return f"{name.kind}/{name.name}: every node has its own pod of a {name.kind}"
-    return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"
+        raise UsageError(*map(nothing_to_say, missing))
 
 
 class NextPod(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Argument, Option, WorkloadsQuestion
+from kubespread.questions.question import Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
@@ -38,6 +38,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     summary = "Show how every workload is spread, and why unevenly."
     purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
+    never_modelled = ("time: pods are judged where they are, not by how they came there",)
     hands_out = True
     doing = "auditing workloads"
     outputs = {
@@ -49,12 +50,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     }
     is_watched = True
 
-    workloads: Annotated[
-        tuple[str, ...],
-        Argument(
-            "Workloads as KIND/NAME (deploy/web). Default: all that have pods, or are to.", metavar="[WORKLOAD]..."
-        ),
-    ] = ()
     key: Annotated[
         str,
         Option(

@@ -25,7 +25,7 @@ from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about
@@ -255,6 +255,7 @@ def _legend(report: AuditReport) -> str:
 def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
     """In full it shows every workload, and every placing that was tried to find a cause."""
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look)
     shown = _shown(report, look)
     yield from table(_columns(report), shown, look)
     if look.headers and any(row.left is not None for row in shown):
@@ -266,7 +267,8 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
         yield from left_out(len(hidden), "workload", flawed)
     if look.in_full:
         yield from _in_full(shown, look)
-    yield from concluded(report.answer[:1] if look.in_full else report.answer, look, others="")
+    else:
+        yield from remarks(report.answer, look)
 
 
 def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:

@@ -57,7 +57,6 @@ from kubespread.wording import short_key
 from kubespread.world.store.claims import Replicas
 
 _NAME = "kubespread-capacity"
-_WHAT_A_NAMESPACE_MAY_HAVE = "{}: counts are what nodes hold, not what a namespace may have"
 
 
 @asks(Capacity)
@@ -123,7 +122,6 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     report = _counted(_Subject(
         cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
         claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
-        is_limited=pod is not None,
     ))  # fmt: skip
     meta = candidate.pod.metadata
     return msgspec.structs.replace(
@@ -248,8 +246,6 @@ class _Subject(Struct, frozen=True):
     """The copies, where each has claims of its own."""
     binds: bool = False
     """Whether the claims that they wait with are bound once they have a node."""
-    is_limited: bool = False
-    """Whether its namespace's limit ranges are applied."""
 
 
 class _Totals(Struct, frozen=True):
@@ -333,10 +329,7 @@ def _counted(subject: _Subject) -> CapacityReport:
         domains=tuple(_domains(totals, subject.topology_key, copies)),
         node_rows=tuple(_nodes(totals, subject.topology_key, copies, held_off)),
         largest=tuple(_largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
-        not_modelled=(
-            _WHAT_A_NAMESPACE_MAY_HAVE.format("quotas" if subject.is_limited else "quotas and limit ranges"),
-            *not_modelled_of(profile),
-        ),
+        not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
         notes=tuple(notes),
     )
 

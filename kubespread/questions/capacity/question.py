@@ -34,11 +34,21 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     summary = "Show what nodes have free, and how many pods fit."
     purpose = "Cluster"
     yes, no = "some pod fits, or none is asked about", "none fits"
+    never_modelled = (
+        "quotas, and limit ranges of pods that no manifest describes: counts are what nodes hold, not what a namespace "
+        "may have",
+    )
     apart = (
         Apart("request", ("filename",), "both say what the pods ask for"),
         Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     )
-    outputs = {"table": "tables", "plain": "plain columns", "csv": "has a row per node"}
+    outputs = {
+        "table": "tables",
+        "plain": "plain columns",
+        "name": "prints the nodes with room, the emptiest first",
+        "csv": "has a row per node",
+    }
+    is_watched = True
 
     request: Annotated[
         str | None,

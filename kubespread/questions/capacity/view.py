@@ -21,7 +21,7 @@ from kubespread.views.flow import HANGING, INDENT, aim
 from kubespread.views.layout import GAP, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
-from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import NodeFacts, Tile, View, about
@@ -30,7 +30,7 @@ from kubespread.wording import EMPTY, count_of, short_key
 _ALWAYS = ("cpu", "memory")
 _MAX_NODES, _SHOWN_OF_MANY = 20, 8
 _MAX_DOMAINS = 12
-_LEAST_NAME, _LEAST_WHY = 12, 8
+_LEAST_NAME, _LEAST_WHY = 20, 8
 _ALMOST_FULL = 90
 _NARROW = 72
 """Narrower terminals omit what the other columns nearly tell."""
@@ -176,6 +176,10 @@ def view(report: CapacityReport) -> View:
             (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
             "green has room for the pod, red has none" if is_asked else "",
         ),
+        names=[
+            row.node for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))
+            if (not row.why if row.fits is None else row.fits)
+        ],
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
 
@@ -210,6 +214,8 @@ def _whose(report: CapacityReport) -> str:
 
 def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look)
+    yield from remarks(report.answer, look)
     requested = report.request or ()
     resources = [
         resource for resource in report.resources if resource.allocatable != "0" or resource.resource in requested
@@ -223,7 +229,6 @@ def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     if report.domains:
         yield from _domains(report, look)
     yield from _nodes(report, look)
-    yield from concluded(report.answer, look)
 
 
 def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
@@ -252,12 +257,11 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
         fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
     )  # fmt: skip
     names = [escaped(row.node) for row in rows]
-    needed = max(_LEAST_WHY, len(why.header)) + GAP if any(row.why for row in rows) else 0
     domain = _domain(report)
-    beside = room_beside_columns([domain, *columns], rows, look) - needed
+    beside = room_beside_columns([domain, *columns, why], rows, look)
     if report.topology_key is not None and max(map(len, names), default=0) + GAP <= beside:
         columns.insert(0, domain)
-    room = room_beside_columns(columns, rows, look) - needed - GAP
+    room = room_beside_columns([*columns, why], rows, look) - GAP
     short = dict(zip(names, fitted(names, max(room, _LEAST_NAME)), strict=True))
     node = replace(_NODE, text=lambda row: short[escaped(row.node)])
     yield from table([node, *columns, why], rows, look)

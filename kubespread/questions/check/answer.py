@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from kubespread.candidate.input.commit import Earlier
 
 _CODES_SHOWN = 5
-_BY_ITSELF = (
-    "each workload is tried by itself, all replicas afresh: what others that are checked with it take is not counted"
-)
 
 
 @asks(Check)
@@ -122,7 +119,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         base_commit=None if earlier is None else earlier.commit,
         in_base=len(findings) - len(new),
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
-        not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
+        not_modelled=Check.never_modelled if snapshot is not None else (),
         notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
         unfinished=unfinished,
     )

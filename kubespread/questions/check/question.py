@@ -33,6 +33,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     summary = "Find topology spread problems before applying manifests."
     purpose = "CI"
     yes, no = "no finding at the level of --fail-on", "some finding is"
+    never_modelled = (
+        "other workloads that are checked at the same time: each is tried by itself, with all its replicas placed anew",
+    )
     apart = (
         Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
         Apart("write_baseline", ("base",), "what the base has too is not known for good"),

@@ -9,7 +9,7 @@ from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
-from kubespread.views.screen import concluded, headline
+from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
 from kubespread.views.view import View, about
 from kubespread.wording import count_of
@@ -57,6 +57,7 @@ def view(report: CheckReport) -> View:
 def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
     """In full it shows every finding."""
     yield from headline(_title(report), report, look)
+    yield from answered(report.answer, look)
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_where, shown)):
         yield [cell(where, HEAD)]
@@ -64,7 +65,7 @@ def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
             if _where(finding) == where:
                 yield from _finding(finding, look)
     yield from _left_out(report.findings, shown)
-    yield from concluded(report.answer, look, others=DIM)
+    yield from remarks(report.answer, look, DIM)
 
 
 def _title(report: CheckReport) -> str:
@@ -93,7 +94,7 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
     for edit in remedy.edits:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--{edit}", DIM)], look.width, HANGING + 2)
     for command in remedy.commands if look.in_full else ():
-        yield from wrapped([Cell(" " * (HANGING + 2)), cell(command, DIM)], look.width, HANGING + 4)
+        yield [Cell(" " * (HANGING + 2)), cell(command, DIM)]
     if remedy.outcome is not None:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(remedy.outcome, DIM)], look.width, HANGING + 2)
 

@@ -42,6 +42,7 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
     outputs = {
         "table": "a table",
         "plain": "columns",
+        "name": "prints the nodes that differ, or the workloads",
         "csv": "has a row per node that differs, or per workload",
     }
     apart = tuple(

@@ -39,6 +39,7 @@ from kubespread.views.layout import (
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase, cluster_words
+from kubespread.views.screen import answered
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
 from kubespread.wording import EMPTY, short_key
@@ -253,6 +254,7 @@ def view(report: CompareReport) -> View:
             Sheet(title="Replicas that go elsewhere", columns=_REPLICA, rows=report.replicas, is_detail=True),
             Sheet(title="Sides", columns=_SIDE, rows=sides, readers=Readers.PIPES),
         ],
+        names=[node.name for node in report.nodes],
         lines=lambda look: _lines(report, look),
         bars=list(_bars(report)),
         nodes=_node_facts(report),
@@ -315,10 +317,10 @@ def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
     names = NodeNames.of(report, look)
     if look.headers:
         yield from _heading(report, names, look)
+    yield from answered(report.answer, look, GOOD if report.same else BAD)
     yield from _nodes_lines(report, names, look)
     yield from placements(report, names, look)
     yield from _messages(report, look)
-    yield from wrapped([cell(report.answer[0], GOOD if report.same else BAD)], look.width)
 
 
 def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:

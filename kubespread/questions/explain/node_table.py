@@ -9,8 +9,9 @@ from kubespread.escaping import escaped
 from kubespread.questions.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.questions.explain.rows import Rows
 from kubespread.views.arithmetic import SKEW, TIGHT, Spelling, score_steps
-from kubespread.views.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, cut_middle, tabulated, width_of
+from kubespread.views.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, tabulated, width_of
 from kubespread.views.look import Look
+from kubespread.views.names import told_apart
 from kubespread.wording import short_key
 
 _FORMS = (
@@ -73,8 +74,8 @@ class _Columns:
 
 
 def _names(rows: Rows, suffix: str, width: int | None) -> Column:
-    safe = (escaped(row.node.name.removesuffix(suffix)) for row in rows.rows)
-    return Column("NODE", [Cell(name if width is None else cut_middle(name, width)) for name in safe])
+    safe = [escaped(row.node.name.removesuffix(suffix)) for row in rows.rows]
+    return Column("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
 
 
 def _domains(rows: Rows, width: int | None) -> list[Column]:

@@ -23,6 +23,7 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look, RowOf
 from kubespread.views.names import shared_suffix
 from kubespread.views.provenance import titled
+from kubespread.views.screen import remarks
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
@@ -183,13 +184,18 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if look.headers:
         yield from _title(report, suffix, look.width)
+    if report.nodes:
+        yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
+    if look.headers:
         yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
     if by_domain:
         yield from domain_table(domain_rows(report, report.nodes), look)
     elif report.nodes:
         yield from _by_node(report, suffix, look)
     yield from _counted(report, suffix, look)
-    yield from _conclusion(report, suffix, look, by_domain=by_domain)
+    if by_domain:
+        yield [Cell("  --by node shows nodes one by one", DIM)]
+    yield from remarks(report.answer, look)
 
 
 def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
@@ -199,15 +205,6 @@ def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     if left_out:
         yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", DIM)]
         yield from domain_table(domain_rows(report, left_out), look)
-
-
-def _conclusion(report: ExplainReport, suffix: str, look: Look, *, by_domain: bool) -> Iterator[Line]:
-    if by_domain:
-        yield [Cell("  --by node shows nodes one by one", DIM)]
-    if report.nodes:
-        yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
-    for sentence in report.answer[1:]:
-        yield from wrapped([cell(sentence)], look.width)
 
 
 def _title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:

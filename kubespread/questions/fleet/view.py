@@ -11,7 +11,7 @@ from kubespread.views.flow import flowed
 from kubespread.views.layout import DIM, HEAD, Line, cell
 from kubespread.views.look import Look
 from kubespread.views.registry import view_of
-from kubespread.views.screen import concluded, left_out
+from kubespread.views.screen import answered, left_out, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
 from kubespread.views.view import TONES, Tile, View, beside
@@ -91,9 +91,10 @@ def _lines(report: FleetReport, look: Look) -> Iterator[Line]:
     folder = os.path.commonprefix([row.name for row in report.clusters]).rpartition("/")[0]
     if look.headers:
         yield from flowed([[cell(view(report).title, HEAD)], [cell(folder, DIM)]], look, indent="")
+    yield from answered(report.answer, look)
     fine = [row for row in report.clusters if _tone(row) is Tone.GOOD]
     hidden = 0 if look.in_full else max(0, len(fine) - _MOST_FINE)
     rows = report.clusters[: len(report.clusters) - hidden]
     yield from table(_columns(f"{folder}/"), rows, look, explains_names=True)
     yield from left_out(hidden, "cluster", ": yes")
-    yield from concluded(report.answer, look)
+    yield from remarks(report.answer, look)

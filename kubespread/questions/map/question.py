@@ -44,7 +44,8 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale"),
     }
     verdict_counts = False
-    outputs = {"table": "a map", "plain": "columns", "csv": ""}
+    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes", "csv": ""}
+    is_watched = True
 
     pods: Annotated[
         tuple[Any, ...],

@@ -21,7 +21,7 @@ from kubespread.views.flow import HANGING, aim, flowed
 from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_end, cut_middle, width_of, wrapped
 from kubespread.views.look import Look, MapBy
 from kubespread.views.names import fitted, said_once
-from kubespread.views.screen import concluded, headline
+from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, View, about
 from kubespread.wording import EMPTY, count_of, short_key
@@ -64,6 +64,7 @@ def view(report: TopologyMap) -> View:
         ],
         nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
+        names=[node.name for node in report.nodes],
         lines=lambda look: _lines(report, look),
     )  # fmt: skip
     # Soft constraints do not affect the verdict.
@@ -128,13 +129,14 @@ def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` draws every node."""
     drawing = _Drawing(report, look)
     yield from _title(report, look)
+    yield from answered(report.answer, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
             yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
         yield from flowed([[cell(text, DIM)] for text in drawing.legend()], look)
-    yield from concluded(report.answer, look, others="")
+    yield from remarks(report.answer, look)
 
 
 def _title(report: TopologyMap, look: Look) -> Iterator[Line]:

@@ -28,7 +28,6 @@ from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.snapshot.snapshot import Snapshot
@@ -41,10 +40,6 @@ from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
-NOT_MODELLED = (
-    "each group is freed by itself: what one change leaves for the others is not looked at",
-    "autoscalers: no nodes are added besides",
-)
 _MOST_VICTIMS = 2
 _FIT = "fits once the others run"
 
@@ -63,6 +58,7 @@ def pending(
     snapshot: Snapshot,
     scheduler: Scheduler | None = None,
     *,
+    workloads: str | Sequence[str] = (),
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
@@ -72,17 +68,21 @@ def pending(
     it.
 
     A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
-    scheduling gates, lack a claim or name another scheduler are groups of their own. Without a namespace those of all
-    are asked about.
+    scheduling gates, lack a claim or name another scheduler are groups of their own.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
-    return ask(snapshot, Pending(namespace=namespace, selector=selector, preemption=preemption), scheduler, on_progress)
+    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
+    question = Pending(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
+    return ask(snapshot, question, scheduler, on_progress)
 
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Nothing is placed in the scene's world."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector)
+    whose = question.asked_in(scene.snapshot)
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
@@ -92,7 +92,8 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        namespace=whose.namespace,
+        asked=tuple(whose.named_in(world)),
+        namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
@@ -100,7 +101,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         groups=tuple(groups),
         not_made=tuple(_not_made(world, groups)),
         gaps=scene.gaps(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Pending.never_modelled,
         notes=(*scene.notes, *under_way),
     )
 

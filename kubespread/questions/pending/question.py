@@ -30,8 +30,13 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     summary = "Show pods without a node, by cause, and what unblocks them."
     purpose = "Why"
     yes, no = "nothing is pending", "something is"
+    never_modelled = (
+        "each group is freed by itself: what one change leaves for the others is not looked at",
+        "autoscalers: no nodes are added besides",
+    )
     doing = "pods looked at"
     outputs = {"table": "a table", "plain": "plain columns", "name": "prints namespace/pod lines", "csv": ""}
+    is_watched = True
 
     @classmethod
     def report(cls) -> type[PendingReport]:

@@ -54,6 +54,8 @@ class StuckGroup(Report, frozen=True):
 
 class PendingReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "PendingReport"
+    asked: tuple[WorkloadName, ...] = ()
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
     namespace: str | None
     """The namespace whose pods are asked about, null for all."""
     selector: str

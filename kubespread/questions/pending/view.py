@@ -13,7 +13,7 @@ from kubespread.views.flow import aim
 from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, headline
+from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about
@@ -93,9 +93,12 @@ _POD: Sequence[Column[_Pod]] = (
 
 def view(report: PendingReport) -> View:
     """Causes, and the pods of each."""
+    whose = chosen_from(report.namespace, report.selector)
+    if report.asked:
+        whose = f" of {some_of([workload.called for workload in report.asked], _MAX_PODS)}"
     return View(
         **about(report),
-        title=f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}",
+        title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
                 title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES,
@@ -130,9 +133,10 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
 def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
     """In full it names the pods and kubectl's commands."""
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look, BAD if report.groups else GOOD)
     if report.groups:
         yield from _groups(report, look)
-    yield from concluded(report.answer, look, BAD if report.groups else GOOD)
+    yield from remarks(report.answer, look)
 
 
 def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
@@ -175,6 +179,8 @@ def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
         return
     consequences = group.change.consequences if group.change is not None else ()
     commands = group.change.commands if group.change is not None else ()
-    for text in (group.message, some_of(group.pods, _MAX_PODS), *consequences, *commands):
+    for text in (group.message, some_of(group.pods, _MAX_PODS), *consequences):
         if text:
             yield from wrapped([indent, cell(text, DIM)], look.width, _INSIDE + 2)
+    # To be copied, and therefore in one line.
+    yield from ([indent, cell(command, DIM)] for command in commands)

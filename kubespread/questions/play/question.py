@@ -58,6 +58,10 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     name = "play"
     summary = "Play a scenario step by step."
     yes, no = "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)"
+    never_modelled = (
+        "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
+        "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
+    )
     apart = (
         Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),
         Apart("explain", ("deals", "jobs", "engine", "timeout"), "one moment of one deal is explained"),

@@ -15,6 +15,7 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
@@ -103,12 +104,6 @@ def _nodes(world: World, verb: OfNodes) -> list[str]:
     return [node.metadata.name for node in nodes_of_target(verb.target, world.living.nodes.objects)]
 
 
-NOT_MODELLED = (
-    "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
-    "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
-)
-
-
 def played(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[PlayReport, list[Happenings]]:
     """Play the steps of ``scenario`` once, in a world that is then as after the last one. Also returns what happened
     before the first step and in each.
@@ -136,7 +131,7 @@ def played(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[
         blocked=tuple(step.number for step in steps if step.is_blocked),
         notes=(),
         gaps=tuple(world.assumed),
-        not_modelled=NOT_MODELLED if playing.autoscale is None else tuple(_not_modelled(steps)),
+        not_modelled=Play.never_modelled if playing.autoscale is None else tuple(_not_modelled(steps)),
     )
     return report, [before, *(happenings for _, happenings in played)]
 
@@ -144,7 +139,7 @@ def played(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
     """What a played node autoscaler leaves out."""
     scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
-    yield NOT_MODELLED[0]
+    yield Play.never_modelled[0]
     yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
     yield "what autoscalers of pods, and the descheduler, do meanwhile"
 

@@ -47,7 +47,7 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.rollouts import pass_frames, passes
-from kubespread.views.screen import concluded, room_beside
+from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import Frame, View, about
 from kubespread.wording import EMPTY, count_of, range_of, short_key
@@ -340,6 +340,7 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
 def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from wrapped(_title(report), look.width, HANGING)
+    yield from answered(report.answer, look, GOOD if report.verdict == "yes" else BAD)
     yield from _steps(report, look)
     rolled = [(step.number, rollout) for step in report.steps for rollout in step.rollouts if rollout.passes]
     for number, rollout in rolled:
@@ -347,8 +348,7 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
         yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
     if rolled:
         yield ()
-    style = GOOD if report.verdict == "yes" else BAD
-    yield from concluded(report.answer, look, style, others="")
+    yield from remarks(report.answer, look)
 
 
 def _title(report: PlayReport) -> Line:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from kubespread.errors import UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.decoding import read_policy
@@ -42,10 +41,6 @@ from kubespread.world.reporting.happenings import AskedWorkloads, desired_replic
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.pod_book import key_of
 
-NOT_MODELLED = (
-    "replacements that come up while others are evicted: each step waits for the one before",
-    "plans that evict a replacement again, or pods of workloads that are not asked about",
-)
 _MAX_NAMED = 3
 _NAMED = ("Deployment", *sorted(REPLACING))
 
@@ -85,14 +80,13 @@ def rebalance(
 
 def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector, question.workloads)
+    whose = question.asked_in(scene.snapshot)
     _check_kinds(whose.names)
     policy = read_policy(question.descheduler) if question.descheduler is not None else None
     now, world = scene.now, scene.world
     world.settle()
     settled = world.next_step()
-    default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-    named = whose.named_in(world, default)
+    named = whose.named_in(world)
     workloads = named or list(_chosen(world, whose))
     if not workloads:
         raise whose.none_found(now)
@@ -108,7 +102,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(named),
-        namespace=default if named else whose.namespace,
+        namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         soft=question.soft,
@@ -127,7 +121,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
         scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
         descheduler=played(start, policy, question.descheduler or "") if policy is not None else None,
         gaps=scene.gaps(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Rebalance.never_modelled,
         notes=(
             *scene.notes,
             *unread,

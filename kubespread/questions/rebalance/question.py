@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Argument, Option, WorkloadsQuestion
+from kubespread.questions.question import Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.rebalance.report import RebalanceReport
@@ -31,6 +31,10 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     summary = "Find the fewest evictions after which constraints hold."
     purpose = "Cluster"
     yes, no = "all constraints hold or can", "no plan found"
+    never_modelled = (
+        "replacements that come up while others are evicted: each step waits for the one before",
+        "plans that evict a replacement again, or pods of workloads that are not asked about",
+    )
     doing = "trying evictions"
     outputs = {
         "table": "tables and commands",
@@ -39,13 +43,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         "csv": "has a row per eviction",
     }
 
-    workloads: Annotated[
-        tuple[str, ...],
-        Argument(
-            "KIND/NAME in the cluster (deploy/web, sts/db). Default: all workloads of the namespace.",
-            metavar="[WORKLOAD]...",
-        ),
-    ] = ()
     soft: Annotated[
         bool,
         Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones."),

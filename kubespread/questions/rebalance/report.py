@@ -225,7 +225,7 @@ def _sentences(report: RebalanceReport) -> Iterator[str]:
 
 
 def _answer(report: RebalanceReport) -> str:
-    """The last line."""
+    """Whether the constraints hold, or what it takes."""
     number = report.constraints_in_force
     if not number:
         return "nothing to do: no such constraint is in force"

@@ -11,6 +11,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from kubespread.escaping import escaped
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.rebalance.report import (
     DeschedulerReport,
@@ -42,7 +43,7 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, headline, left_out, room_beside
+from kubespread.views.screen import answered, headline, left_out, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Bar, Bars, Frame, View, about
@@ -51,6 +52,7 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 _MAX_STEPS = 20
 _MAX_ASKED = 3
 _LEAST_NAME = 12
+_LONGEST_DOMAIN, _SHORT_DOMAIN = 14, 8
 _HOSTNAME = "hostname"
 _MAX_CONSTRAINTS, _MAX_DOMAINS, _MAX_WORKLOADS = 10, 6, 2
 _LONGEST_NAME = 24
@@ -183,6 +185,7 @@ def _bars(constraint: RebalancedConstraint) -> Bars:
 def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """In full it shows every step and command."""
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look, GOOD if report.holds else BAD)
     yield from _constraint_lines(report, look)
     if report.steps:
         yield from _steps(report, look)
@@ -190,7 +193,7 @@ def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
     yield from _deletion_costs(report, look)
     if report.descheduler is not None:
         yield from _rounds(report.descheduler, report, look)
-    yield from concluded(report.answer, look, GOOD if report.holds else BAD, others="")
+    yield from remarks(report.answer, look)
 
 
 def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
@@ -201,21 +204,31 @@ def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
     keys = dict.fromkeys(change.topology_key for step in steps for change in step.domains)
-    # The node's name already tells its hostname.
-    moves = [_moves(key, steps) for key in keys if short_key(key) != _HOSTNAME]
-    waits = [Cell(step.waits_for or "") for step in steps]
-    others = [*moves, *([Laid("WAITS FOR", waits)] if any(wait.text for wait in waits) else ())]
-    number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
-    room = room_beside((number, *others), look) - 3 * GAP
     names = (
         ("EVICT", [step.pod.called for step in steps]),
         ("FROM", [step.node for step in steps]),
         ("LANDS ON", [step.lands_on for step in steps]),
     )
-    widths = _shared([max(map(width_of, (header, *texts))) for header, texts in names], room)
+    needed = [max(map(width_of, (header, *texts))) for header, texts in names]
+    number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
+    waits = [Cell(step.waits_for or "") for step in steps]
+    others, room = list[Laid](), 0
+    for longest in (_LONGEST_DOMAIN, _SHORT_DOMAIN):
+        # The node's name already tells its hostname.
+        others = [_moves(key, steps, longest) for key in keys if short_key(key) != _HOSTNAME]
+        others += [Laid("WAITS FOR", waits)] if any(wait.text for wait in waits) else []
+        room = room_beside((number, *others), look) - 3 * GAP
+        if sum(needed) <= room:
+            break
+    widths = _shared(needed, room)
+    evicted, *nodes = (max(width, _LEAST_NAME) for width in widths)
+    # Nodes lose what all of them share, whichever column they are in.
+    ends = [escaped(name) for _, texts in names[1:] for name in texts]
+    short = [fitted(ends, width) for width in nodes]
     named = [
-        Laid(header, [cell(name) for name in fitted(texts, max(width, _LEAST_NAME))])
-        for (header, texts), width in zip(names, widths, strict=True)
+        Laid("EVICT", list(map(Cell, fitted([escaped(name) for name in names[0][1]], evicted)))),
+        Laid("FROM", list(map(Cell, short[0][: len(steps)]))),
+        Laid("LANDS ON", list(map(Cell, short[1][len(steps) :]))),
     ]
     return [number, *named, *others]
 
@@ -229,12 +242,17 @@ def _shared(widths: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def _moves(key: str, steps: Sequence[EvictionStep]) -> Laid:
+def _moves(key: str, steps: Sequence[EvictionStep], longest: int) -> Laid:
+    """``…a → …c``: domains without what all of them share, which the constraints above name in full."""
+    changes = [next((domain for domain in step.domains if domain.topology_key == key), None) for step in steps]
+    values = [value for change in changes if change is not None for value in (change.before, change.after) if value]
+    names = list(dict.fromkeys(map(escaped, values)))
+    short = dict(zip(names, fitted(names, longest), strict=True))
     cells = []
-    for step in steps:
-        change = next((domain for domain in step.domains if domain.topology_key == key), None)
+    for change in changes:
         domains = () if change is None else (change.before, change.after)
-        cells.append(cell(" → ".join("none" if domain is None else cut_middle(domain, 14) for domain in domains)))
+        places = ("none" if domain is None else short.get(escaped(domain), EMPTY) for domain in domains)
+        cells.append(Cell(" → ".join(places)))
     return Laid(short_key(key).upper(), cells)
 
 

@@ -43,10 +43,6 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.spread import constraints_on
 from kubespread.world.store.store import not_modelled
 
-NOT_MODELLED = (
-    "autoscalers: none adds the nodes again, or removes them by rules of its own",
-    "what nodes cost: an order by price may be better than one by pods",
-)
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
 _SHARE = 0.9
@@ -97,7 +93,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         rows=rows,
         together=together,
         gaps=scene.gaps(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Removable.never_modelled,
         notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )

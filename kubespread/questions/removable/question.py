@@ -32,6 +32,10 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     summary = "Find the nodes that can be drained and deleted."
     purpose = "Cluster"
     yes, no = "some node can go", "none can"
+    never_modelled = (
+        "autoscalers: none adds the nodes again, or removes them by rules of its own",
+        "what nodes cost: an order by price may be better than one by pods",
+    )
     hands_out = True
     doing = "draining nodes"
     outputs = {
@@ -40,6 +44,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
         "name": "prints a line for each group of nodes to drain together and delete before the next",
         "csv": "",
     }
+    is_watched = True
 
     nodes: Annotated[
         tuple[str, ...],

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+
+from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport, Together
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import Cell, Line, wrapped
 from kubespread.views.look import Look
-from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.names import fitted, legend
+from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
+from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about
 from kubespread.wording import count_of, some_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
 _WIDEST_ZONE = 16
-_MAX_REASONS, _MAX_NAMED = 12, 2
+_MAX_REASONS, _MAX_NAMED = 6, 2
+_LEAST_NAME = 12
 _MAX_PODS = 3
 _WORDS = {
     "controlPlane": "control plane",
@@ -67,7 +71,7 @@ def _causes(row: NodeRemoval) -> list[str]:
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column(header="NODE", value=lambda row: row.node, fit=Fit.NAMES),
+    Column(header="NODE", value=lambda row: row.node),
     Column(
         header="ZONE", value=lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
     ),
@@ -155,11 +159,16 @@ def _verdict(row: NodeRemoval) -> str:
 def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
     of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
     yield from headline(f"Removing each of {of_rows}{count_of(report.nodes, 'node')}", report, look)
+    yield from answered(report.answer, look)
     shown = _shown(report, look)
-    yield from table(_NODE, shown, look, explains_names=True)
+    name, *others = _NODE
+    names = [escaped(row.node) for row in report.rows]
+    short = dict(zip(names, fitted(names, max(room_beside_columns(others, shown, look), _LEAST_NAME)), strict=True))
+    yield from table([replace(name, text=lambda row: short[escaped(row.node)]), *others], shown, look)
+    yield from legend(names, list(short.values()), look)
     yield from left_out(len(report.rows) - len(shown), "node")
-    yield from _reasons(report.rows, look)
-    yield from concluded(report.answer, look)
+    yield from _reasons(report.rows, short, look)
+    yield from remarks(report.answer, look)
 
 
 def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
@@ -171,13 +180,13 @@ def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
     return [*go[:_OF_EACH], *held[:_OF_EACH]]
 
 
-def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
+def _reasons(rows: Sequence[NodeRemoval], short: Mapping[str, str], look: Look) -> Iterator[Line]:
     """What blocks nodes, grouped by reason, the one with the most nodes first."""
     by_text: dict[str, list[str]] = {}
     for row in rows:
         held = (_sentence(hold, names_protected=False) for hold in row.held)
         for text in (*held, *(f"goes, and {consequence}" for consequence in _consequences(row))):
-            by_text.setdefault(escaped(text), []).append(escaped(row.node))
+            by_text.setdefault(escaped(text), []).append(short[escaped(row.node)])
     ordered = sorted(by_text.items(), key=lambda item: -len(item[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]
     for text, nodes in shown:

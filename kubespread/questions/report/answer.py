@@ -22,7 +22,6 @@ from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.tasks import Workers
-from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import ClusterReport
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -43,6 +42,7 @@ def report(
     snapshot: Snapshot,
     scheduler: Scheduler | None = None,
     *,
+    workloads: str | Sequence[str] = (),
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
@@ -52,16 +52,18 @@ def report(
 ) -> Scorecard:
     """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each area.
 
-    Without a namespace the workloads of all are asked about. Raises UsageError, SnapshotError and ManifestError.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
     """
-    question = Report(namespace=namespace, selector=selector, preemption=preemption)
+    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
+    question = Report(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
-    whose = WorkloadsAsked.of(question.namespace, question.selector)
-    asking = _Asking(question, scene)
+    whose = question.asked_in(scene.snapshot)
+    asking = _Asking(question, scene, whose.within)
     audit = asking.of(Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     lines: list[ReportLine] = []
@@ -83,7 +85,8 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
-        namespace=whose.namespace,
+        asked=tuple(whose.named_in(scene.world)),
+        namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(scene.now.nodes),
@@ -109,15 +112,16 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
 class _Asking:
     """The questions that are asked of one cluster, and what their answers say beside themselves."""
 
-    def __init__(self, question: Report, scene: Scene) -> None:
+    def __init__(self, question: Report, scene: Scene, namespace: str | None) -> None:
         self._scene = scene
         self._answers: list[ClusterReport] = []
         self.asked: list[str] = []
         self.missing: list[str] = []
         self.shared: dict[str, Any] = {
-            "namespace": question.namespace, "selector": question.selector, "preemption": question.preemption
+            "workloads": question.workloads, "namespace": question.namespace, "selector": question.selector,
+            "preemption": question.preemption,
         }  # fmt: skip
-        whose = ["-A" if question.namespace is None else f"-n {question.namespace}"]
+        whose = [*question.workloads, "-A" if namespace is None else f"-n {namespace}"]
         whose += [f"-l {question.selector}"] if question.selector else []
         source = scene.source
         self.commands = Commands(scene.snapshot, None if source is None else source.context, " ".join(whose))

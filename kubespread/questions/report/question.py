@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
     from kubespread.questions.report.report import Scorecard
@@ -31,6 +34,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     summary = "Show all that is wrong with a cluster, the worst first."
     purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
+    never_modelled = (*Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled)
     hands_out = True
     doing = "asking one question after another"
     outputs = {

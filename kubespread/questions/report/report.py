@@ -71,6 +71,8 @@ class AreaScore(Report, frozen=True, kw_only=True):
 
 class Scorecard(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "Scorecard"
+    asked: tuple[WorkloadName, ...] = ()
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str

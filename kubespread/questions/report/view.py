@@ -10,12 +10,12 @@ from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.screen import answered, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.view import View, about
-from kubespread.wording import count_of
+from kubespread.wording import count_of, some_of
 
-_MAX_LINES = 20
+_MAX_LINES, _MAX_NAMED = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
 _GOOD, _FAIR = 90, 60
 
@@ -47,10 +47,12 @@ _LINE: Sequence[Column[ReportLine]] = (
 
 def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
+    whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+    if report.asked:
+        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
     return View(
         **about(report),
-        title=f"Report on {count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}, "
-        f"{count_of(report.nodes, 'node')}",
+        title=f"Report on {whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
                 title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True
@@ -64,13 +66,13 @@ def view(report: Scorecard) -> View:
 
 def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look)
     shown = report.lines if look.in_full else report.lines[:_MAX_LINES]
     for line in shown:
         yield from _line(line, look)
     yield from left_out(len(report.lines) - len(shown), "line")
     for area in report.areas:
         yield from _scored(area, look)
-    yield from concluded(report.answer[:1], look)
 
 
 def _scored(area: AreaScore, look: Look) -> Iterator[Line]:

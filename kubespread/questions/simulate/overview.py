@@ -21,12 +21,12 @@ from kubespread.views.layout import (
     Column,
     Line,
     cell,
-    cut_middle,
     tabulated,
     width_of,
     wrapped,
 )
 from kubespread.views.look import Look
+from kubespread.views.names import told_apart
 from kubespread.wording import short_key
 
 _LEAST_NAME = 16
@@ -40,7 +40,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD))))
     columns = _columns(reports, room - least)
     room -= _taken(columns)
-    columns.insert(0, Column(_WORKLOAD, [Cell(cut_middle(name, max(room, least))) for name in names]))
+    columns.insert(0, Column(_WORKLOAD, [Cell(name) for name in told_apart(names, max(room, least))]))
     why = Column("WHY", causes)
     has_room = look.width is None or why.width + GAP <= room - columns[0].width
     if any(cause.text for cause in causes) and has_room:

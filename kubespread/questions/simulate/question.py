@@ -51,7 +51,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
-    yes, no = "all replicas are placed and requirements hold", "some are not, or a requirement fails"
+    yes, no = "all replicas are placed and requirements hold", "some are not, or one fails"
     apart = (
         Apart("tells_preemption", ("no_preemption",), "nobody is evicted"),
         Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
@@ -96,7 +96,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     selector: Annotated[
         str,
         Option(
-            "Place the workloads with these labels (app=web,tier!=db); without a manifest those of the cluster.",
+            "Place only workloads with these labels (app=web,tier!=db).",
             ("-l", "--selector"), "LABELS",
         ),
     ] = ""  # fmt: skip

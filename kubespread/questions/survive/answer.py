@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
@@ -50,12 +49,6 @@ from kubespread.world.store.happenings import LOST, PREEMPTED
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import Waiting
 
-NOT_MODELLED = (
-    "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
-    "which node of a zone loses its pods first: in the order of the cluster, and of more than 20 a few at once",
-    "autoscalers: no replicas and no nodes are added",
-    "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
-)
 _HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
@@ -69,6 +62,7 @@ def survive(
     scheduler: Scheduler | None = None,
     *,
     namespace: str | None = None,
+    workloads: str | Sequence[str] = (),
     selector: str = "",
     after: Sequence[str] = (),
     pairs: bool = False,
@@ -79,11 +73,14 @@ def survive(
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
 
-    Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
     """
+    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
     question = Survive(
-        keys=tuple(keys), namespace=namespace, selector=selector, after=tuple(after), pairs=pairs, preemption=preemption
-    )
+        keys=tuple(keys), workloads=names, namespace=namespace, selector=selector, after=tuple(after), pairs=pairs,
+        preemption=preemption,
+    )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
@@ -100,7 +97,8 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        namespace=whose.namespace,
+        asked=tuple(whose.named_in(world)),
+        namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         workloads=len(counting.workloads),
@@ -110,7 +108,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         after=counting.first,
         pairs=question.pairs,
         gaps=scene.gaps(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Survive.never_modelled,
         notes=(
             *scene.notes,
             *counting.notes,
@@ -201,11 +199,10 @@ class _Counting:
 
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
-        whose = WorkloadsAsked.of(question.namespace, question.selector)
+        whose = question.asked_in(scene.snapshot)
         # No step reads a file: an assistant may have written it.
         steps = [parse(step, None) for step in question.after]
-        default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        return cls(scene.settled(whose, "anything is lost"), whose, steps, default)
+        return cls(scene.settled(whose, "anything is lost"), whose, steps, whose.default)
 
     def _after(self, steps: Sequence[Edit], namespace: str) -> FirstFailure:
         """Go on from the world after ``steps``; what counts is compared with the one before them."""

@@ -33,6 +33,12 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     name = "survive"
     summary = "Lose each zone in turn, and show which pods stay pending."
     yes, no = "the question is answered", "what --fail-on names happens"
+    never_modelled = (
+        "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
+        "which node of a zone loses its pods first: in the order of the cluster, and of more than 20 a few at once",
+        "autoscalers: no replicas and no nodes are added",
+        "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
+    )
     verdict_counts = False
     hands_out = True
     doing = "losing domains"
@@ -40,8 +46,10 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         "table": "a table",
         "wide": "adds the order in which nodes lose their pods",
         "plain": "plain columns",
+        "name": "prints the workloads that run short, the worst first",
         "csv": "",
     }
+    is_watched = True
 
     keys: Annotated[
         tuple[str, ...],
@@ -50,8 +58,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     after: Annotated[
         tuple[str, ...],
         Option(
-            "Lose each domain after this step, an edit (fail=zone=a, 'drain NODE --ignore-daemonsets'): what both "
-            "leave behind counts.",
+            "Lose each domain after this step, an edit (fail=zone=a, 'drain NODE'): what both leave behind counts.",
             metavar="STEP",
         ),
     ] = ()

@@ -169,6 +169,8 @@ class FirstFailure(Report, frozen=True):
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
+    asked: tuple[WorkloadName, ...] = ()
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str

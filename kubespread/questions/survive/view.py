@@ -26,16 +26,17 @@ from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Frame, Tile, View, about
-from kubespread.wording import count_of, short_key
+from kubespread.wording import count_of, short_key, some_of
 
-_MAX_ROWS, _MAX_SHORT, _MAX_FRAMES = 20, 10, 60
+_MAX_ROWS, _MAX_SHORT, _MAX_FRAMES, _MAX_NAMED = 20, 10, 60, 3
 _MAX_COLUMNS = 12
 _WIDEST_DOMAIN = 24
-_LEGEND = "IF DELETED: once the Node objects are gone too; NOT REMADE: no controller makes them again"
+_IF_DELETED = "IF DELETED: once the Node objects are gone too"
+_NOT_REMADE = "NOT REMADE: no controller makes them again"
 
 _MATRIX_LEGEND = (
     "ready pods before → while the Node objects are there → once they are deleted; one number where they stay as many, "
@@ -53,7 +54,7 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PREEMPTED", lambda loss: loss.preempted, bad=True, hides_empty=True),
     count("PENDING", lambda loss: loss.pending, bad=True),
     count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
-    count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True),
+    count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("SHORT", lambda loss: len(loss.short), bad=True),
     Column(header="KEY", value=lambda loss: short_key(loss.topology_key), readers=Readers.PAGES),
     Column(
@@ -65,7 +66,7 @@ _Short = tuple[DomainLoss, ShortWorkload]
 _SHORT: Sequence[Column[_Short]] = (
     Column(header="KEY", value=lambda row: row[0].topology_key, readers=Readers.RECORDS),
     Column(header="DOMAIN", value=lambda row: domain_name(row[0]), readers=Readers.RECORDS),
-    Column(header="WORKLOAD", value=lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.MIDDLE),
+    Column(header="WORKLOAD", value=lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column(
         header="READY", value=lambda row: row[1].ready, is_number=True,
@@ -96,6 +97,8 @@ def view(report: SurviveReport) -> View:
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
+    if report.asked:
+        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
     return View(
         **about(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
@@ -121,6 +124,7 @@ def view(report: SurviveReport) -> View:
         ],
         lines=lambda look: _lines(report, look),
         tiles=[*_tiles(report)],
+        names=[short.workload for _, short in _worst_of_each(report)],
         frames_on=lambda drawn: _frames(report, drawn),
         before={},
         dot="pod that finds a new node here",
@@ -255,12 +259,14 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look)
+    yield from remarks(report.answer, look)
     for key, losses in report.by_key():
         yield from _of_key(short_key(key), losses, look)
     if look.headers:
-        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
+        remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
+        yield from wrapped([Cell(INDENT), cell("; ".join((_IF_DELETED, *remade)), DIM)], look.width, HANGING)
     yield from _short(report, look)
-    yield from concluded(report.answer, look)
 
 
 def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
@@ -297,23 +303,30 @@ def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
 
 def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
     """The workloads that run short: one row each, with the domain that leaves it fewest."""
-    without: dict[str, list[_Short]] = {}
-    for loss in report.losses:
-        for workload in loss.short:
-            without.setdefault(workload.workload, []).append((loss, workload))
-    worst = [min(rows, key=lambda row: row[1].fewest_ready) for rows in without.values()]
-    rows = sorted(worst, key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
+    rows = _worst_of_each(report)
+    domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
     shown = rows if look.in_full else rows[:_MAX_SHORT]
     if not shown:
         return
     columns = [
         *_SHORT,
         Column(header="FEWEST-WITHOUT", value=lambda row: domain_name(row[0]), most=_WIDEST_DOMAIN),
-        count("DOMAINS", lambda row: len(without[row[1].workload])),
+        count("DOMAINS", lambda row: domains[row[1].workload]),
     ]
     yield from table(columns, shown, look)
     yield from left_out(len(rows) - len(shown), "workload")
     yield from _causes([row[1] for row in shown], report, look)
+
+
+def _worst_of_each(report: SurviveReport) -> list[_Short]:
+    """Of each workload that runs short the loss that leaves it fewest, the workload that lacks most first."""
+    short = ((loss, workload) for loss in report.losses for workload in loss.short)
+    worst: dict[str, _Short] = {}
+    for row in short:
+        other = worst.setdefault(row[1].workload, row)
+        if row[1].fewest_ready < other[1].fewest_ready:
+            worst[row[1].workload] = row
+    return sorted(worst.values(), key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
 
 
 def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:

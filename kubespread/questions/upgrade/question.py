@@ -29,6 +29,16 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     name = "upgrade"
     summary = "Replace the nodes in a pool as budgets allow."
     yes, no = "all are replaced", "it is blocked or pods stay pending"
+    never_modelled = (
+        "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
+        "autoscalers: no replicas and no nodes are added besides",
+    )
+    outputs = {
+        "table": "a table",
+        "plain": "plain columns",
+        "name": "prints the nodes to replace, in order",
+        "csv": "",
+    }
     apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
 
     nodes: Annotated[

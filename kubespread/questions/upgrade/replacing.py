@@ -9,6 +9,7 @@ from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import cordoned, uncordoned
+from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
 from kubespread.snapshot.edits.new_nodes import AddNode
@@ -23,10 +24,6 @@ from kubespread.world.store.pod_book import key_of
 
 POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
 """The flags of managed node pools' drains: pods without a controller are refused, as kubectl refuses them."""
-NOT_MODELLED = (
-    "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
-    "autoscalers: no replicas and no nodes are added besides",
-)
 
 
 def replace_nodes(
@@ -70,7 +67,7 @@ def replace_nodes(
         pending_as_before=tuple(
             pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in is_charged))
         ),
-        not_modelled=NOT_MODELLED,
+        not_modelled=Upgrade.never_modelled,
         notes=tuple(pool.notes),
     )
 

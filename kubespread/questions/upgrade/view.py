@@ -13,7 +13,7 @@ from kubespread.views.flow import INDENT
 from kubespread.views.layout import DIM, Cell, Line, cell
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
-from kubespread.views.screen import concluded, headline
+from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import Frame, View, about
@@ -65,6 +65,7 @@ def view(report: UpgradeReport) -> View:
             ),
         ],
         lines=lambda look: _lines(report, look),
+        names=report.nodes,
         frames=list(_frames(report)),
     )  # fmt: skip
 
@@ -80,6 +81,7 @@ def _frames(report: UpgradeReport) -> Iterator[Frame]:
 
 def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
+    yield from answered(report.answer, look)
     numbered = list(enumerate(report.steps, start=1))
     # With many similar steps, the last ones show where it stops.
     shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
@@ -97,7 +99,7 @@ def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
     if look.headers and any(step.daemons for _, step in shown):
         yield [Cell(INDENT), cell(_LEGEND, DIM)]
     yield from legend(names, list(short.values()), look)
-    yield from concluded(report.answer, look, others="")
+    yield from remarks(report.answer, look)
 
 
 def _more(step: UpgradeStep) -> str:

@@ -203,3 +203,9 @@ def test_the_queue_places_as_many_as_a_change_is_said_to_free(constraint: Data, 
     """An edit that changes nothing lets the queue run over the pods as they are written here."""
     objects = [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(4, constraints=[constraint])]
     assert kubespread.pending(Snapshot.from_objects(objects).edited(*edits)).pending == left
+
+
+def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
+    cluster = Snapshot.from_objects([node("n0"), *waiting(2), *waiting(1, "api")])
+    both, one = kubespread.pending(cluster), kubespread.pending(cluster, workloads="rs/api")
+    assert (both.pending, one.pending, [name.name for name in one.asked]) == (3, 1, ["api"])

@@ -21,7 +21,7 @@ from kubespread.views.flow import HANGING, INDENT, flowed
 from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import concluded, left_out
+from kubespread.views.screen import answered, left_out, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import View, beside
 from kubespread.wording import EMPTY, count_of, short_key, some_of
@@ -121,6 +121,7 @@ def view(report: CompareWorkloadsReport) -> View:
             ),
             Sheet(title="Sides", columns=_SIDE, rows=[("before", before), ("after", after)], readers=Readers.RECORDS),
         ],
+        names=[row.workload for row in report.workloads],
         lines=lambda look: _lines(report, look),
         beside=beside([before, after]),
     )  # fmt: skip
@@ -132,6 +133,7 @@ _STYLES = {Tone.BAD: BAD, Tone.GOOD: GOOD}
 def _lines(report: CompareWorkloadsReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from heading([cell(view(report).title, HEAD)], report, "", look)
+    yield from answered(report.answer, look, GOOD if report.same else BAD)
     shown = report.workloads if look.in_full else report.workloads[:_MAX_ROWS]
     for row in shown:
         name = cell(escaped(row.workload.called), HEAD)
@@ -141,7 +143,7 @@ def _lines(report: CompareWorkloadsReport, look: Look) -> Iterator[Line]:
     yield from left_out(len(report.workloads) - len(shown), "workload")
     if report.workloads and report.unchanged:
         yield [cell(f"{INDENT}{count_of(report.unchanged, 'workload')} as before", DIM)]
-    yield from concluded(report.answer, look, GOOD if report.same else BAD, others="")
+    yield from remarks(report.answer, look)
 
 
 def _details(row: WorkloadDifference) -> Iterator[str]:
