@@ -72,6 +72,11 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
             assert result.out.rstrip("\n") == block, arguments
 
 
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert (text.count("\n") <= 170, len(COMMAND.findall(text))) == (True, 3)
+
+
 def anchors(page: Path) -> set[str]:
     """What a link may name on a page: its headings, as GitHub makes anchors of them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
