@@ -41,7 +41,7 @@ from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase, cluster_words
 from kubespread.views.screen import answered
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
-from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
+from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside
 from kubespread.wording import EMPTY, short_key
 
 _NONE = "none"
@@ -256,10 +256,29 @@ def view(report: CompareReport) -> View:
         ],
         names=[node.name for node in report.nodes],
         lines=lambda look: _lines(report, look),
+        tiles=list(_tiles(before, after)),
         bars=list(_bars(report)),
         nodes=_node_facts(report),
         beside=beside([before, after]),
     )  # fmt: skip
+
+
+def _tiles(before: SideReport, after: SideReport) -> Iterator[Tile]:
+    yield Tile("nodes fit", _moved(before.fitting, after.fitting), _judged_change(before.fitting, after.fitting))
+    if before.replicas is not None and after.replicas is not None:
+        yield Tile(
+            "replicas placed", _moved(before.running, after.running), _judged_change(before.running, after.running)
+        )
+        yield Tile(
+            "replicas pending", _moved(before.pending, after.pending), _judged_change(after.pending, before.pending)
+        )
+    if before.victims or after.victims:
+        gone, go = len(before.victims), len(after.victims)
+        yield Tile("pods preempted", _moved(gone, go), _judged_change(go, gone))
+
+
+def _judged_change(less: int, more: int) -> Tone:
+    return Tone.PLAIN if less == more else Tone.GOOD if less < more else Tone.BAD
 
 
 def _bars(report: CompareReport) -> Iterator[Bars]:
@@ -277,7 +296,17 @@ def _bars(report: CompareReport) -> Iterator[Bars]:
                 )
                 for domain in constraint.domains
             ]
-            yield Bars(f"{short_key(constraint.topology_key)} · skew {skews} · domains that differ", bars)
+            title = f"{short_key(constraint.topology_key)} · skew {skews} · domains that differ"
+            yield Bars(title, bars, is_beside=True)
+    if report.replicas_on_nodes and not any(each.is_about_nodes and each.domains for each in report.constraints):
+        bars = [
+            Bar(node.name, node.before, node.after, _moved(node.before, node.after))
+            for node in report.replicas_on_nodes
+        ]
+        before, after = report.before.pending, report.after.pending
+        if before or after:
+            bars.append(Bar("no node", before, after, _moved(before, after)))
+        yield Bars("replicas · nodes that differ", bars, is_beside=True)
 
 
 def _moved(before: int | None, after: int | None) -> str:

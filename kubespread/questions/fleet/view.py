@@ -63,7 +63,7 @@ def _columns(folder: str = "") -> Sequence[Column[FleetCluster]]:
 
 def view(report: FleetReport) -> View:
     """One row per cluster."""
-    rows = report.clusters
+    rows, folder = report.clusters, _folder(report.clusters)
     return View(
         title=f"{report.question['name']} of {count_of(len(rows), 'cluster')}",
         provenance="",
@@ -73,7 +73,8 @@ def view(report: FleetReport) -> View:
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
         lines=lambda look: _lines(report, look),
         tiles=[
-            Tile(row.name, _verdict(row), _tone(row), says=_says(row), views=partial(_views, row)) for row in rows
+            Tile(row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row), views=partial(_views, row))
+            for row in rows
         ],
         beside=beside([report]),
     )  # fmt: skip
@@ -87,14 +88,19 @@ def _verdict(row: FleetCluster) -> str:
     return row.verdict if row.error is None else "no answer"
 
 
+def _folder(rows: Sequence[FleetCluster]) -> str:
+    """What all names begin with, with the slash behind it."""
+    return os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
+
+
 def _lines(report: FleetReport, look: Look) -> Iterator[Line]:
-    folder = os.path.commonprefix([row.name for row in report.clusters]).rpartition("/")[0]
+    folder = _folder(report.clusters)
     if look.headers:
-        yield from flowed([[cell(view(report).title, HEAD)], [cell(folder, DIM)]], look, indent="")
+        yield from flowed([[cell(view(report).title, HEAD)], [cell(folder.removesuffix("/"), DIM)]], look, indent="")
     yield from answered(report.answer, look)
     fine = [row for row in report.clusters if _tone(row) is Tone.GOOD]
     hidden = 0 if look.in_full else max(0, len(fine) - _MOST_FINE)
     rows = report.clusters[: len(report.clusters) - hidden]
-    yield from table(_columns(f"{folder}/"), rows, look, explains_names=True)
+    yield from table(_columns(folder), rows, look, explains_names=True)
     yield from left_out(hidden, "cluster", ": yes")
     yield from remarks(report.answer, look)

@@ -46,7 +46,7 @@ from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import answered, headline, left_out, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
-from kubespread.views.view import Bar, Bars, Frame, View, about
+from kubespread.views.view import Bar, Bars, Frame, Tile, View, about
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_STEPS = 20
@@ -139,6 +139,7 @@ def view(report: RebalanceReport) -> View:
         whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
     violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
+    tone = Tone.BAD if report.violated_after else Tone.GOOD
     return View(
         **about(report),
         title=f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}",
@@ -157,7 +158,13 @@ def view(report: RebalanceReport) -> View:
         ],
         names=[step.pod for step in report.steps],
         lines=lambda look: _lines(report, look),
-        bars=list(map(_bars, report.constraints)),
+        tiles=[
+            Tile("constraints violated", f"{report.violated_before} → {report.violated_after}", tone),
+            Tile("evictions", f"{len(report.steps):,}"),
+            Tile("wait for a budget", f"{report.waits:,}", Tone.WARN if report.waits else Tone.PLAIN),
+            Tile("constraints in force", f"{report.constraints_in_force:,}"),
+        ],
+        bars=[_bars(constraint, report.steps) for constraint in report.constraints],
         frames_on=lambda drawn: _frames(report, drawn),
     )  # fmt: skip
 
@@ -172,14 +179,22 @@ def _frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:
         yield Frame(f"step {step.number}", text, {node: max(0, now[node]) for node in (step.node, step.lands_on)})
 
 
-def _bars(constraint: RebalancedConstraint) -> Bars:
+def _bars(constraint: RebalancedConstraint, steps: Sequence[EvictionStep]) -> Bars:
     limit = f" > {constraint.max_skew}" if not constraint.holds_after else f" ≤ {constraint.max_skew}"
     label = f"{short_key(constraint.topology_key)} {constraint.when_unsatisfiable} · {constraint.selector}"
     bars = [
         Bar(domain.value or EMPTY, domain.before, domain.after, f"{domain.before} → {domain.after}")
         for domain in constraint.domains
     ]
-    return Bars(f"{label} · skew {constraint.skew_before} → {constraint.skew_after}{limit}", bars)
+    moves = Counter(
+        (domain.before or EMPTY, domain.after or EMPTY)
+        for step in steps
+        if step.workload in constraint.workloads
+        for domain in step.domains
+        if domain.topology_key == constraint.topology_key and None not in (domain.before, domain.after)
+    )
+    title = f"{label} · skew {constraint.skew_before} → {constraint.skew_after}{limit}"
+    return Bars(title, bars, is_beside=True, moves={move: pods for move, pods in moves.items() if len({*move}) > 1})
 
 
 def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:

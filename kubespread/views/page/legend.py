@@ -62,6 +62,8 @@ def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
         yield _sample("came", "that come")
     if any(bar.after < bar.before for bar in bars):
         yield _sample("went", "that go")
+    if any(chart.is_beside for chart in every) and changes:
+        yield _sample("line", "from where to where they go")
     if any(chart.limit is not None for chart in every):
         yield _sample("limit", "the most a domain may have: minimum + maxSkew")
 

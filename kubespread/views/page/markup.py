@@ -23,10 +23,10 @@ _WHOLE = 24
 
 
 def breakable(value: str) -> str:
-    """A name that may go on in the next line behind a dot, a slash or a dash, as long ones have to."""
-    if len(value) <= _WHOLE:
-        return text(value)
-    return "<wbr>".join(text(part) for part in _PARTS.split(value))
+    """With names that may go on in the next line behind a dot, a slash or a dash, as long ones have to."""
+    return " ".join(
+        text(word) if len(word) <= _WHOLE else "<wbr>".join(map(text, _PARTS.split(word))) for word in value.split(" ")
+    )
 
 
 def data(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The parts of a page: answer, key figures, bars, tables and notes beside them."""
+"""The parts of a page: answer, key figures, tables and notes beside them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from kubespread.views.layout import cut_end
-from kubespread.views.page.legend import of_bars
 from kubespread.views.page.markup import breakable, text
 from kubespread.views.sheet import Drawn, Row, Table, is_numeric
-from kubespread.views.view import Bar, Bars, Tile, View, tables_of, with_nodes
-from kubespread.wording import count_of
+from kubespread.views.view import Tile, View, tables_of, with_nodes
 
 _MOST_OPEN, _MOST_OPEN_FIRST = 60, 300
 """Rows of a table that starts open, and of one that stands first; a longer one is laid out only when it is opened."""
-_BAR, _LINE = 320, 20
-_MOST_BARS = 24
+_MOST_LISTED = 12
+"""Notes that are open."""
 _SAID = 120
 """Letters of what a tile says."""
 _SHORT, _LONG = 16, 45
-"""Letters of a cell that stays in one line, and of one that is narrower than what it says."""
+"""Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
 _MOST_COLUMNS = 10
 """Of a table in letters of the usual size."""
 _STEP = 5
@@ -53,7 +51,7 @@ def _tile(name: str, tile: Tile) -> str:
 
 
 def answers(every: Sequence[Tile]) -> str:
-    """What tiles lead to in full, its tables closed."""
+    """What tiles lead to in full, each closed until it is chosen."""
     return "".join(
         _in_full(f"a{place}", tile, tile.views()) for place, tile in enumerate(every) if tile.views is not None
     )
@@ -62,7 +60,8 @@ def answers(every: Sequence[Tile]) -> str:
 def _in_full(name: str, tile: Tile, views: Sequence[View]) -> str:
     says = f'<div class="answer {tile.tone}"><p class="first">{text(tile.value)}: {text(tile.says)}</p></div>'
     told = "".join(_one_of_several(f"{name}r{place}", view) for place, view in enumerate(views))
-    return f'<section id="{name}"><h2>{text(tile.name)}</h2>{told or says}</section>'
+    head = f"<summary><h2>{text(tile.name)}: {text(tile.value)}</h2></summary>"
+    return f'<details id="{name}">{head}{told or says}</details>'
 
 
 def _one_of_several(name: str, view: View) -> str:
@@ -83,56 +82,6 @@ def facts(of: Mapping[str, str]) -> str:
 def command(typed: str) -> str:
     """What page.js lets one copy."""
     return f'<code class="command">{text(typed)}</code>'
-
-
-def bars(every: Sequence[Bars]) -> str:
-    """Each constraint with a bar per domain and its numbers beside it."""
-    if not every:
-        return ""
-    drawn = "".join(_bars(f"c{place}", chart) for place, chart in enumerate(every))
-    return f"<section><h2>Constraints</h2>{of_bars(every)}{drawn}</section>"
-
-
-def _bars(name: str, chart: Bars) -> str:
-    is_long = len(chart.bars) > _MOST_BARS
-    by_size = sorted(chart.bars, key=lambda bar: -bar.after) if is_long else chart.bars
-    shown, hidden = by_size[:_MOST_BARS], by_size[_MOST_BARS:]
-    most = max((max(bar.before, bar.after) for bar in chart.bars), default=0)
-    most = max(most, chart.limit or 0, 1)
-    rows = "".join(_bar(bar, most, chart.limit) for bar in shown)
-    more = f"<p>and {count_of(len(hidden), 'more domain')} {_at_most(hidden[0].after)}</p>" if hidden else ""
-    head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
-    caption = f'<h3 id="{name}">{text(chart.title)}</h3>'
-    table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
-    return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
-
-
-def _at_most(pods: int) -> str:
-    return f"with at most {count_of(pods, 'pod')} each" if pods else "without pods"
-
-
-def _bar(bar: Bar, most: int, limit: int | None) -> str:
-    was, now = (round(_BAR * count / most) for count in (bar.before, bar.after))
-    line = (
-        ""
-        if limit is None
-        else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
-    )
-    drawing = (
-        f'<svg viewBox="0 0 {_BAR + 2} {_LINE}" width="{_BAR + 2}" height="{_LINE}" preserveAspectRatio="none" '
-        'aria-hidden="true">'
-        f'<rect class="was" width="{min(was, now)}" height="{_LINE}"/>'
-        f'<rect class="came {bar.tone}" x="{min(was, now)}" width="{max(0, now - was)}" height="{_LINE}"/>'
-        f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
-    )
-    return (
-        f'<tr class="{bar.tone}"><th scope="row">{text(bar.name)}</th><td>{drawing} <span>{bar.after}</span></td>'
-        f"<td>{text(bar.arithmetic)}</td></tr>"
-    )
-
-
-def _at(limit: int, most: int) -> int:
-    return round(_BAR * limit / most)
 
 
 def tables(every: Iterable[Table], *, first: bool) -> str:
@@ -177,10 +126,10 @@ def _cells(row: Row, commands: frozenset[int]) -> str:
 def _cell(value: str, drawn: Drawn | None, *, is_name: bool, is_command: bool) -> str:
     if is_command and value:
         return f'<td class="long">{command(value)}</td>'
-    style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG else "long"
+    style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG or " " not in value else "long"
     if drawn is not None:
         style = f"f{round(drawn.percent / _STEP)} {drawn.tone}".rstrip()
-    return f"<td{_attribute('class', style)}>{breakable(value) if is_name else text(value)}</td>"
+    return f"<td{_attribute('class', style)}>{breakable(value)}</td>"
 
 
 def _attribute(name: str, value: str) -> str:
@@ -193,8 +142,10 @@ def beside(lists: Mapping[str, Sequence[str]]) -> str:
 
 
 def _listed(heading: str, texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{text(item)}</li>" for item in texts)
-    return f"<section><h2>{text(heading)}</h2><ul>{items}</ul></section>"
+    items = f"<ul>{''.join(f'<li>{text(item)}</li>' for item in texts)}</ul>"
+    if len(texts) > _MOST_LISTED:
+        return f"<details><summary><h2>{text(heading)} ({len(texts):,})</h2></summary>{items}</details>"
+    return f"<section><h2>{text(heading)}</h2>{items}</section>"
 
 
 def slider(frames: int, first: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from kubespread.questions.map.report import TopologyMap
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
-from kubespread.views.page import legend, parts
+from kubespread.views.page import bars, legend, parts
 from kubespread.views.page.markup import data, shown, text
 from kubespread.views.page.node_table import STATE, NodeTable
 from kubespread.views.page.picture import joining_nodes, pods_before, topology
@@ -52,8 +52,9 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         question="" if _COMMAND not in origin else f"<p>{parts.command(origin[_COMMAND])}</p>",
         answer=parts.answer(account),
         first=parts.tables(every, first=True),
+        sides=bars.sides(account.bars),
         picture="" if drawn is None else _topology(account, drawn),
-        bars=parts.bars(account.bars),
+        bars=bars.bars(account.bars),
         tables=parts.tables(every, first=False),
         answers=parts.answers(account.tiles),
         nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),

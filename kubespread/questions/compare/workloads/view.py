@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from kubespread.escaping import escaped
@@ -23,18 +24,20 @@ from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import answered, left_out, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.view import View, beside
+from kubespread.views.view import Tile, View, beside
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_ROWS, _MAX_DOMAINS, _MAX_VICTIMS = 20, 6, 3
 _NONE = "none"
-_BAD = (WorkloadChange.GONE, WorkloadChange.REFUSED, WorkloadChange.STOPS)
-_GOOD = (WorkloadChange.NEW, WorkloadChange.ADMITTED, WorkloadChange.STARTS)
+_PIPES = Readers.PIPES
+_TONES = {
+    **dict.fromkeys((WorkloadChange.GONE, WorkloadChange.REFUSED, WorkloadChange.STOPS), Tone.BAD),
+    **dict.fromkeys((WorkloadChange.NEW, WorkloadChange.ADMITTED, WorkloadChange.STARTS), Tone.GOOD),
+}
 
 
 def _tone(row: WorkloadDifference) -> Tone:
-    change = row.changes[0]
-    return Tone.BAD if change in _BAD else Tone.GOOD if change in _GOOD else Tone.WARN
+    return _TONES.get(row.changes[0], Tone.WARN)
 
 
 def _first(side: WorkloadSide | None) -> str:
@@ -79,8 +82,23 @@ def _spread(constraint: ConstraintDifference) -> str:
 def _pair(
     header: str, value: Callable[[WorkloadSide | None], object], *, is_number: bool = False
 ) -> Iterator[Column[WorkloadDifference]]:
-    yield Column(header=f"{header}-BEFORE", value=lambda row: value(row.before), is_number=is_number)
-    yield Column(header=f"{header}-AFTER", value=lambda row: value(row.after), is_number=is_number)
+    yield Column(header=f"{header}-BEFORE", value=lambda row: value(row.before), is_number=is_number, readers=_PIPES)
+    yield Column(header=f"{header}-AFTER", value=lambda row: value(row.after), is_number=is_number, readers=_PIPES)
+
+
+def _beside(header: str, value: Callable[[WorkloadSide | None], object]) -> Column[WorkloadDifference]:
+    """The same as one column, for pages."""
+    return Column(header=header, value=lambda row: _change(value(row.before), value(row.after)), readers=Readers.PAGES)
+
+
+def _change(before: object, after: object) -> str:
+    """What stays the same once."""
+    old, new = ("" if each is None else str(each) for each in (before, after))
+    return old if old == new else f"{old or _NONE}{ARROW}{new or _NONE}"
+
+
+def _fit(side: WorkloadSide | None) -> int | None:
+    return None if side is None else side.fitting
 
 
 _ROW: Sequence[Column[WorkloadDifference]] = (
@@ -90,14 +108,20 @@ _ROW: Sequence[Column[WorkloadDifference]] = (
         value=lambda row: [change.replace(" ", "-") for change in row.changes],
         text=lambda row: ", ".join(row.changes),
     ),
-    *_pair("FIT", lambda side: None if side is None else side.fitting, is_number=True),
+    _beside("NODES-THAT-FIT", _fit),
+    _beside("FIRST-CHOICE", _first),
+    Column(header="DIFFERENCES", value=lambda row: "; ".join(_counts(row)), readers=Readers.PAGES),
+    *_pair("FIT", _fit, is_number=True),
     *_pair("FIRST", _first),
-    Column(header="NODES", value=lambda row: [f"{number} {change}" for change, number in row.nodes.items()]),
-    Column(header="SCORES", value=lambda row: [*map(_score, row.scores)]),
-    Column(header="SPREAD", value=lambda row: "; ".join(map(_spread, row.constraints))),
+    Column(
+        header="NODES", value=lambda row: [f"{number} {change}" for change, number in row.nodes.items()],
+        readers=_PIPES,
+    ),
+    Column(header="SCORES", value=lambda row: [*map(_score, row.scores)], readers=_PIPES),
+    Column(header="SPREAD", value=lambda row: "; ".join(map(_spread, row.constraints)), readers=_PIPES),
     *_pair("PREEMPTS", _preempts),
     *_pair("MESSAGE", _message),
-)
+)  # fmt: skip
 _Side = tuple[str, ClusterSideReport]
 _SIDE: Sequence[Column[_Side]] = (
     Column(header="SIDE", value=lambda row: row[0]),
@@ -117,12 +141,21 @@ def view(report: CompareWorkloadsReport) -> View:
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             Sheet(
-                title="Workloads that differ", columns=_ROW, rows=report.workloads, is_answer=True, tone=_tone,
+                title="Workloads that differ", columns=_ROW, rows=report.workloads, is_answer=True, is_first=True,
+                tone=_tone,
             ),
             Sheet(title="Sides", columns=_SIDE, rows=[("before", before), ("after", after)], readers=Readers.RECORDS),
         ],
         names=[row.workload for row in report.workloads],
         lines=lambda look: _lines(report, look),
+        tiles=[
+            Tile("workloads differ", f"{len(report.workloads):,}", Tone.WARN if report.workloads else Tone.GOOD),
+            *(
+                Tile(change, f"{number:,}", _TONES.get(change, Tone.WARN), change)
+                for change, number in Counter(row.changes[0] for row in report.workloads).items()
+            ),
+            Tile("as before", f"{report.unchanged:,}"),
+        ],
         beside=beside([before, after]),
     )  # fmt: skip
 
@@ -156,12 +189,18 @@ def _details(row: WorkloadDifference) -> Iterator[str]:
         yield from (f"{count_of(number, 'node')} {change}" for change, number in moved.items())
     firsts = _first(before), _first(after)
     if firsts[0] != firsts[1]:
-        yield f"first choice {firsts[0] or _NONE}{ARROW}{firsts[1] or _NONE}"
+        yield f"first choice {_change(*firsts)}"
+    yield from _counts(row)
+
+
+def _counts(row: WorkloadDifference) -> Iterator[str]:
+    """What is different besides the nodes that fit and the first choice."""
+    before, after = row.before, row.after
     if row.scores:
         yield f"{count_of(row.nodes.get('other score', 0), 'node')}: {', '.join(map(_score, row.scores))}"
     yield from map(_spread, row.constraints)
     if _preempts(before) != _preempts(after):
-        yield f"preempts {_preempts(before) or _NONE}{ARROW}{_preempts(after) or _NONE}"
+        yield f"preempts {_change(_preempts(before), _preempts(after))}"
     if _message(before) != _message(after):
         yield from (
             f"{when}: {message}" for when, side in (("before", before), ("after", after)) if (message := _message(side))
