@@ -67,6 +67,22 @@ class NodeFacts(Struct, frozen=True):
         return Table("Nodes", ("Node", *self.header), rows)
 
 
+class Listed(Struct, frozen=True):
+    """One line of a file, and what is to be said about it."""
+
+    number: int
+    text: str
+    remarks: Sequence[tuple[Tone, str]] = ()
+    """The worst first."""
+
+
+class Listing(Struct, frozen=True):
+    """A file, or the lines of it that matter."""
+
+    title: str
+    lines: Sequence[Listed]
+
+
 class Frame(Struct, frozen=True):
     """One step: the pods of the nodes where that changed, and the nodes that went or came."""
 
@@ -118,6 +134,7 @@ class View(Struct, frozen=True):
     is_wide_on_terminals: bool = False
     """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     bars: Sequence[Bars] = ()
+    listings: Sequence[Listing] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None

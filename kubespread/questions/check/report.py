@@ -89,7 +89,7 @@ class Finding(Report, frozen=True, kw_only=True):
     @property
     def in_full(self) -> str:
         """The problem, and its remedy with the outcome, in one sentence."""
-        return f"{self.message}. Remedy: {self.remedy.with_outcome}"
+        return f"{self.message.removesuffix('.')}. Remedy: {self.remedy.with_outcome}"
 
 
 class RuleReport(Report, frozen=True):
@@ -107,6 +107,22 @@ class RuleReport(Report, frozen=True):
     """What it finds, on one line."""
     documentation: str
     """Markdown."""
+
+
+class Line(Report, frozen=True, gc=False):
+    number: int
+    """From 1."""
+    text: str
+    """As it stands in the file; the end of a very long one is cut."""
+
+
+class Excerpt(Report, frozen=True):
+    """The lines of a file that findings are about, each with the fields and the constraint that it is in."""
+
+    file: str
+    """As it was given."""
+    lines: tuple[Line, ...]
+    """In the order of the file; what is left out between them is not about any finding."""
 
 
 class CheckReport(ClusterReport, frozen=True, kw_only=True):
@@ -127,6 +143,8 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
     """The rules of these findings."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """Of the files in which findings have a line."""
     ignored: int = 0
     """Findings that an annotation of the workload silences."""
     in_baseline: int = 0

@@ -77,6 +77,8 @@ class Gathered(Struct):
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    texts: dict[str, bytes] = field(default_factory=dict)
+    """Of the files that were read, by name."""
     sources: Sequence[PodGiven] = ()
     """The same sources again, as far as they can be read only once."""
 
@@ -109,6 +111,7 @@ class _Gatherer:
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
         read = self._read(sources)
+        gathered.texts = {manifest.file: manifest.text for manifest in read.manifests if manifest.text is not None}
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps
         gathered.notes += (*edits, *read.notes)

@@ -11,7 +11,7 @@ from kubespread.views.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
-from kubespread.views.view import View, about
+from kubespread.views.view import Listed, Listing, Tile, View, about
 from kubespread.wording import count_of
 
 WARNED = "33"
@@ -20,7 +20,9 @@ _STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
 _MOST_OF_A_RULE = 10
 _COLUMNS: Sequence[Column[Finding]] = (
-    Column(header="PLACE", value=lambda finding: finding.place, readers=Readers.COLUMNS | Readers.PAGES),
+    Column(
+        header="PLACE", value=lambda finding: finding.place, hides_empty=True, readers=Readers.COLUMNS | Readers.PAGES
+    ),
     Column(header="FILE", value=lambda finding: finding.file, readers=Readers.SPREADSHEET),
     Column(header="LINE", value=lambda finding: finding.line, readers=Readers.SPREADSHEET),
     Column(header="COLUMN", value=lambda finding: finding.column, readers=Readers.SPREADSHEET),
@@ -43,7 +45,7 @@ def view(report: CheckReport) -> View:
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
         facts["tone"] = Tone.WARN
     findings = Sheet(
-        title="Findings", columns=_COLUMNS, rows=report.findings, is_answer=True,
+        title="Findings", columns=_COLUMNS, rows=report.findings, is_answer=True, is_first=not report.excerpts,
         tone=lambda finding: _TONES[finding.severity],
     )  # fmt: skip
     return View(
@@ -51,7 +53,29 @@ def view(report: CheckReport) -> View:
         title=f"Check of {count_of(report.workloads, 'workload')}",
         sheets=[findings],
         lines=lambda look: _lines(report, look),
+        tiles=[_tile(severity, report.count(severity)) for severity in Severity],
+        listings=list(_listings(report)),
     )
+
+
+def _tile(severity: Severity, number: int) -> Tile:
+    name = str(severity) if severity is Severity.INFO or number == 1 else f"{severity}s"
+    return Tile(name, f"{number:,}", _TONES[severity] if number else Tone.PLAIN, str(severity))
+
+
+def _listings(report: CheckReport) -> Iterator[Listing]:
+    """Each file with what is found below the line that it is about."""
+    for excerpt in report.excerpts:
+        found: dict[int, list[Finding]] = {}
+        for finding in report.findings:
+            if finding.file == excerpt.file and finding.line is not None:
+                found.setdefault(finding.line, []).append(finding)
+        lines = (Listed(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines)
+        yield Listing(excerpt.file, list(lines))
+
+
+def _remark(finding: Finding) -> tuple[Tone, str]:
+    return _TONES[finding.severity], f"{finding.severity} {finding.code} {finding.called}: {finding.in_full}"
 
 
 def _lines(report: CheckReport, look: Look) -> Iterator[Line]:

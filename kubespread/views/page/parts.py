@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubespread.views.layout import cut_end
 from kubespread.views.page.markup import breakable, text
 from kubespread.views.sheet import Drawn, Row, Table, is_numeric
-from kubespread.views.view import Tile, View, tables_of, with_nodes
+from kubespread.views.view import Listing, Tile, View, tables_of, with_nodes
 
 _MOST_OPEN, _MOST_OPEN_FIRST = 60, 300
 """Rows of a table that starts open, and of one that stands first; a longer one is laid out only when it is opened."""
@@ -82,6 +82,29 @@ def facts(of: Mapping[str, str]) -> str:
 def command(typed: str) -> str:
     """What page.js lets one copy."""
     return f'<code class="command">{text(typed)}</code>'
+
+
+def listings(every: Sequence[Listing]) -> str:
+    """Files with what is said of their lines; many start closed."""
+    is_open = sum(len(listing.lines) for listing in every) <= _MOST_OPEN_FIRST
+    return "".join(_listing(f"f{place}", listing, is_open) for place, listing in enumerate(every))
+
+
+def _listing(name: str, listing: Listing, is_open: bool) -> str:
+    rows, last = [], 0
+    for line in listing.lines:
+        if line.number > last + 1:
+            rows.append('<tr class="gap"><td></td><td>⋯</td></tr>')
+        last = line.number
+        tone = line.remarks[0][0] if line.remarks else ""
+        rows.append(f"<tr{_attribute('class', tone)}><td>{last}</td><td>{text(line.text)}</td></tr>")
+        rows += (f'<tr class="remark {tone}"><td></td><td>{text(said)}</td></tr>' for tone, said in line.remarks)
+    marks = sum(len(line.remarks) for line in listing.lines)
+    head = f"<summary><h2>{text(listing.title)} ({marks:,})</h2></summary>"
+    return (
+        f'<details id="{name}"{" open" if is_open else ""}>{head}'
+        f'<table class="listing"><tbody>{"".join(rows)}</tbody></table></details>'
+    )
 
 
 def tables(every: Iterable[Table], *, first: bool) -> str:

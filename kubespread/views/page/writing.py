@@ -52,6 +52,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         question="" if _COMMAND not in origin else f"<p>{parts.command(origin[_COMMAND])}</p>",
         answer=parts.answer(account),
         first=parts.tables(every, first=True),
+        listings=parts.listings(account.listings),
         sides=bars.sides(account.bars),
         picture="" if drawn is None else _topology(account, drawn),
         bars=bars.bars(account.bars),
