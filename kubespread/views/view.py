@@ -111,6 +111,11 @@ class Tile(Struct, frozen=True):
     """Reports that it leads to, which a page has in full further down; None where it leads nowhere."""
 
 
+def unwanted(name: str, number: int) -> Tile:
+    """What there should be none of."""
+    return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
+
+
 class View(Struct, frozen=True):
     """What a report says: its sheets as every format has them, and what only pictures show."""
 

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 import kubespread
+from kubespread.questions.audit.question import Audit
 from kubespread.reports.parts import Provenance
 from kubespread.views.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
@@ -47,7 +48,7 @@ def page() -> Iterator[Page]:
         yield opened
 
 
-def shown(page: Page, answer: Any, drawn: kubespread.TopologyMap, file: Path) -> Page:
+def shown(page: Page, answer: Any, drawn: kubespread.TopologyMap | None, file: Path) -> Page:
     page.problems.clear()
     file.write_text(write_page(answer, drawn))
     page.open(file)
@@ -191,6 +192,15 @@ def test_a_click_on_the_name_of_a_row_makes_a_link_to_it(page: Page, tmp_path: P
     )
 
 
+def test_a_tile_of_a_fleet_opens_what_its_cluster_answers(page: Page, tmp_path: Path) -> None:
+    shown(page, without_a_map("fleet", tmp_path), None, tmp_path / "page.html")
+    assert page.run("document.querySelectorAll('details[id^=a]:not(.rows)[open]').length") == 0
+    page.run(
+        "document.querySelector('a.tile[href=\"#a1\"]').click(); new Promise(done => setTimeout(() => done(0), 50))"
+    )
+    assert page.run("document.getElementById('a1').open")
+
+
 def test_a_key_figure_shows_the_rows_that_it_counts(page: Page, tmp_path: Path) -> None:
     report = kubespread.audit(CROWDED)
     shown(page, report, kubespread.topology_map(CROWDED), tmp_path / "page.html")
@@ -212,12 +222,25 @@ def test_a_command_is_copied_with_a_click(page: Page, tmp_path: Path) -> None:
     assert "1.0" in page.run("Array.from(document.querySelectorAll('dl')).pop().textContent")
 
 
+def without_a_map(kind: str, folder: Path) -> Any:
+    """Answers of which there is more to see where files and many clusters are asked about."""
+    if kind == "fleet":
+        file = folder / "a-name-that-is-as-long-as-those-of-real-clusters" / "cluster.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*hosts("a"), pod("lonely", "n0")]}))
+        (folder / "none.json").write_text("no cluster")
+        return kubespread.fleet([CROWDED, file, folder / "none.json"], Audit())
+    manifest = folder / "web.yaml"
+    manifest.write_text(json.dumps(pod("web", constraints=[hard(ZONE, match={"app": "webb"})]), indent=2))
+    return kubespread.check(None, manifest)
+
+
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("kind", [*ANSWERS, "fleet", "file"])
 def test_nothing_stands_beside_the_screen(page: Page, kind: str, width: int, tmp_path: Path) -> None:
-    answer: Any = ANSWERS[kind]
+    answer: Any = ANSWERS.get(kind)
     page.look(tmp_path / "blank.png", width=width)
-    shown(page, answer, MAP, tmp_path / "page.html")
+    shown(page, answer or without_a_map(kind, tmp_path), None if answer is None else MAP, tmp_path / "page.html")
     page.run("document.querySelectorAll('details').forEach(each => { each.open = true }); 0")
     wide = "Array.from(document.querySelectorAll('.scroll')).filter(each => each.scrollWidth > each.clientWidth + 1)"
     assert page.run(f"[document.documentElement.scrollWidth <= innerWidth, {wide}.length]") == [True, 0]
@@ -298,10 +321,11 @@ def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> No
 
 @pytest.mark.skipif(axe() is None, reason="axe-core is not there: npm install axe-core, or name axe.min.js in AXE_CORE")
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("kind", [*ANSWERS, "fleet", "file"])
 def test_axe_finds_no_serious_fault(page: Page, kind: str, theme: str, tmp_path: Path) -> None:
-    answer: Any = ANSWERS[kind]
-    shown(page, answer, MAP, tmp_path / "page.html")
+    answer: Any = ANSWERS.get(kind)
+    shown(page, answer or without_a_map(kind, tmp_path), None if answer is None else MAP, tmp_path / "page.html")
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true }); 0")
     checker = axe()
     assert checker is not None
     page.run(f"document.documentElement.dataset.theme = '{theme}'")

@@ -19,7 +19,7 @@ from kubespread.views.provenance import titled
 from kubespread.views.screen import answered, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
-from kubespread.views.view import View, about, source
+from kubespread.views.view import Tile, View, about, source
 from kubespread.wording import count_of
 
 _LEAST_NAME = 28
@@ -94,6 +94,11 @@ def view(report: AdviseReport) -> View:
             ),
         ],
         lines=lambda look: _lines(report, look),
+        tiles=[
+            Tile("nodes fit now", f"{report.fitting:,} of {report.nodes:,}", Tone.GOOD if report.fits else Tone.BAD),
+            Tile("changes suffice", f"{len(enough):,}", Tone.GOOD if enough else Tone.PLAIN),
+            Tile("changes tried", f"{0 if report.advice is None else report.advice.tried:,}"),
+        ],
     )  # fmt: skip
     return replace(
         seen,

@@ -25,7 +25,7 @@ from kubespread.views.names import shared_suffix
 from kubespread.views.provenance import titled
 from kubespread.views.screen import remarks
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
-from kubespread.views.view import NodeFacts, View, beside, source
+from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 _WIDTHS = (None, 40, 32, 24, 16, 12, 8)
@@ -52,6 +52,14 @@ def view(report: ExplainReport) -> View:
         sheets_of=lambda: list(_sheets(report)),
         names=_fitting(report),
         lines=lambda look: _lines(report, look),
+        tiles=[
+            Tile(
+                "nodes fit",
+                f"{len(report.feasible):,} of {len(report.nodes):,}",
+                Tone.GOOD if report.schedulable else Tone.BAD,
+            ),
+            Tile("constraints", f"{len(report.constraints):,}"),
+        ],
         sentences=lambda: in_sentences(report),
         is_wide_on_terminals=True,
         bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],

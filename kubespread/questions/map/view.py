@@ -23,7 +23,7 @@ from kubespread.views.look import Look, MapBy
 from kubespread.views.names import fitted, said_once
 from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.view import NodeFacts, View, about
+from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_NAMED = 60
@@ -66,6 +66,12 @@ def view(report: TopologyMap) -> View:
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
         lines=lambda look: _lines(report, look),
+        tiles=[
+            Tile("nodes", f"{len(report.nodes):,}"),
+            Tile("pods", f"{report.pods:,}"),
+            unwanted("pods pending", report.pending),
+            *(Tile(f"of {load.resource} requested", f"{load.percent or 0}%") for load in report.load),
+        ],
     )  # fmt: skip
     # Soft constraints do not affect the verdict.
     return replace(

@@ -49,7 +49,7 @@ from kubespread.views.phrases import cluster_phrase
 from kubespread.views.rollouts import pass_frames, passes
 from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.view import Frame, View, about
+from kubespread.views.view import Frame, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, range_of, short_key
 
 _LEAST_TEXT = 12
@@ -264,6 +264,12 @@ def view(report: PlayReport) -> View:
         **about(report),
         title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
         f"{count_of(report.nodes, 'node')}",
+        tiles=[
+            unwanted("steps not done in full", len(report.blocked)),
+            unwanted("pods left pending", report.pending),
+            unwanted("pods not created, or not made yet", report.not_created + report.not_made_yet),
+            Tile("pods placed", f"{sum(len(step.happened.placed) for step in report.steps):,}"),
+        ],
         sheets=[
             Sheet(
                 title="Steps", columns=_STEP, rows=[(step, _worst_skew(report, step)) for step in report.steps],

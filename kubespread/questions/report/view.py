@@ -12,7 +12,7 @@ from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import answered, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
-from kubespread.views.view import View, about
+from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of, some_of
 
 _MAX_LINES, _MAX_NAMED = 20, 3
@@ -40,7 +40,7 @@ _LINE: Sequence[Column[ReportLine]] = (
     Column(header="WHOM", value=lambda row: [*row.workloads, *row.nodes], readers=Readers.PIPES),
     Column(header="SINCE", value=lambda row: row.since),
     Column(header="REMEDY", value=lambda row: row.remedy),
-    Column(header="COMMAND", value=lambda row: row.command),
+    Column(header="COMMAND", value=lambda row: row.command, is_command=True),
     Column(header="KEY", value=lambda row: row.key, readers=Readers.SPREADSHEET),
 )
 
@@ -55,11 +55,19 @@ def view(report: Scorecard) -> View:
         title=f"Report on {whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
-                title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True
+                title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,
+                is_first=True,
             ),
             Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
         ],
         lines=lambda look: _lines(report, look),
+        tiles=[
+            Tile(
+                row.area, "–" if row.score is None else f"{row.score}", _score_tone(row), row.area,
+                says=f"{row.points:,g} of {row.of:,} {row.counted}",
+            )
+            for row in report.areas
+        ],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.rollouts import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
-from kubespread.views.view import Bars, Frame, NodeFacts, View, beside, source
+from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_FRAMES = 200
@@ -136,6 +136,13 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         frames=list(_frames(reports)),
         beside=beside(reports),
         lines=lambda look: _lines(reports, look),
+        tiles=[
+            Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
+            Tile("running before", f"{sum(report.present for report in reports):,}"),
+            unwanted("pending", sum(report.pending for report in reports)),
+            unwanted("not created, or not made yet", sum(each.not_created + each.not_made_yet for each in reports)),
+            Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
+        ],
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from kubespread.views.names import fitted, legend
 from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
-from kubespread.views.view import Frame, View, about
+from kubespread.views.view import Frame, Tile, View, about, unwanted
 from kubespread.wording import count_of
 
 _MAX_STEPS = 20
@@ -66,6 +66,15 @@ def view(report: UpgradeReport) -> View:
         ],
         lines=lambda look: _lines(report, look),
         names=report.nodes,
+        tiles=[
+            Tile(
+                "nodes replaced", f"{report.replaced:,} of {len(report.nodes):,}",
+                Tone.GOOD if report.complete else Tone.BAD,
+            ),
+            unwanted("pods left pending", report.left_pending),
+            unwanted("pods gone for good", sum(len(step.lost) for step in report.steps)),
+            Tile("pods evicted", f"{sum(step.evicted for step in report.steps):,}"),
+        ],
         frames=list(_frames(report)),
     )  # fmt: skip
 

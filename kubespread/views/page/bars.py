@@ -30,8 +30,8 @@ def bars(every: Sequence[Bars]) -> str:
 
 def _bars(name: str, chart: Bars) -> str:
     shown, hidden = _shown(chart, lambda bar: -bar.after)
-    most = _most(chart)
-    rows = "".join(_bar(bar, most, chart.limit) for bar in shown)
+    most, called = _most(chart), _called([bar.name for bar in shown])
+    rows = "".join(_bar(bar, called[bar.name], most, chart.limit) for bar in shown)
     more = f"<p>and {count_of(len(hidden), 'more domain')} {_at_most(hidden[0].after)}</p>" if hidden else ""
     head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
     caption = f'<h3 id="{name}">{text(chart.title)}</h3>'
@@ -43,7 +43,7 @@ def _at_most(pods: int) -> str:
     return f"with at most {count_of(pods, 'pod')} each" if pods else "without pods"
 
 
-def _bar(bar: Bar, most: int, limit: int | None) -> str:
+def _bar(bar: Bar, name: str, most: int, limit: int | None) -> str:
     was, now = (round(_BAR * count / most) for count in (bar.before, bar.after))
     line = (
         ""
@@ -58,8 +58,8 @@ def _bar(bar: Bar, most: int, limit: int | None) -> str:
         f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
     )
     return (
-        f'<tr class="{bar.tone}"><th scope="row">{text(bar.name)}</th><td>{drawing} <span>{bar.after}</span></td>'
-        f"<td>{text(bar.arithmetic)}</td></tr>"
+        f'<tr class="{bar.tone}"><th scope="row" title="{text(bar.name)}">{breakable(name)}</th>'
+        f"<td>{drawing} <span>{bar.after}</span></td><td>{text(bar.arithmetic)}</td></tr>"
     )
 
 

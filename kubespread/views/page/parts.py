@@ -81,7 +81,8 @@ def facts(of: Mapping[str, str]) -> str:
 
 def command(typed: str) -> str:
     """What page.js lets one copy."""
-    return f'<code class="command">{text(typed)}</code>'
+    words = "".join(f"<span>{breakable(word)}</span> " for word in typed.split(" "))
+    return f'<code class="command">{words[:-1]}</code>'
 
 
 def listings(every: Sequence[Listing]) -> str:
