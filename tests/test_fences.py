@@ -121,7 +121,7 @@ FLOORS = {
 PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
     ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
-    ("report", "audit"), ("report", "pending"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
+    ("report", "audit"), ("report", "capacity"), ("report", "check"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
 }  # fmt: skip
 DRAWING_MAPS = {
     *(f"views/page/{name}.py" for name in ("legend", "node_table", "picture", "writing")),

@@ -13,8 +13,11 @@ from kubespread import Scorecard, Snapshot
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.core import Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.report.report import ReportLine
-from tests.builders import Data
+from tests.builders import Data, pod
+from tests.property.test_removable import goes, last_of_its_domain
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
     ZONE,
@@ -33,7 +36,7 @@ from tests.property.workloads_on_nodes import (
 KEYS = {"zone": ZONE, "hostname": HOSTNAME}
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(objects=clusters(), edit=st.sampled_from(["", "", "fail zone=a", "scale default/deploy/web=5"]))
 def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str) -> None:
     snapshot = snapshot_of(objects).edited(edit) if edit else snapshot_of(objects)
@@ -54,7 +57,7 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             assert (line.extent, line.level) == (len(places), "notice" if len(places) == 1 else "warning")
         elif kind == "noRoom":
             assert line.level == "warning"
-            assert _does_not_grow(snapshot, str(line.workloads[0]))
+            assert all(_does_not_grow(snapshot, str(name)) for name in line.workloads)
         elif kind in ("notReady", "notCreated"):
             name = str(line.workloads[0])
             lacks = (
@@ -65,6 +68,124 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             assert line.extent == lacks
     _check_losses(snapshot, report)
     _check_levels(report)
+
+
+@settings(max_examples=4, deadline=None)
+@given(objects=clusters(), data=st.data())
+def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data], data: st.DataObject) -> None:
+    for one in objects:
+        if one["kind"] == "Pod" and (text := data.draw(st.sampled_from(["", "", "", *KEEPING]))):
+            one["metadata"] = {**one["metadata"], "annotations": {text: KEEPING[text]}}
+    names = [one["metadata"]["name"] for one in objects if one["kind"] == "Deployment"]
+    most = {name: data.draw(st.integers(1, 6)) for name in names}
+    snapshot = snapshot_of([*objects, *(_autoscaler(name, number) for name, number in most.items())])
+    lines = {line.key: line for line in kubespread.report(snapshot).lines}
+    assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == _tight(snapshot)
+    assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
+    assert {key: lines[key].extent for key in lines if key.startswith("rules/")} == _strays(snapshot)
+    assert {key: lines[key].extent for key in lines if key.startswith("scaling/")} == _beyond(snapshot, most)
+    alone = [
+        node.metadata.name for node in snapshot.nodes
+        if not last_of_its_domain(snapshot, node.metadata.name) and goes(snapshot, [[node.metadata.name]])
+    ]  # fmt: skip
+    said = lines["room/removable"].what if "room/removable" in lines else f"0 of {len(snapshot.nodes)} nodes can go"
+    assert said.startswith(f"{len(alone)} of {len(snapshot.nodes)} nodes can go")
+    percent = _of_no_use(snapshot)
+    line = lines.get("room/stranded/memory")
+    assert (0 if line is None else line.extent) == (percent if percent >= 10 else 0)
+
+
+KEEPING = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
+
+
+def _autoscaler(name: str, most: int) -> Data:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": f"of-{name}", "namespace": "default"},
+        "spec": {"scaleTargetRef": target, "maxReplicas": most},
+    }
+
+
+def _movable(snapshot: Snapshot) -> list[Pod]:
+    """Pods on nodes that do not go with them."""
+    return [one for one in snapshot.pods if one.spec.node_name and "/DaemonSet/" not in workload_of(one)]
+
+
+def _tight(snapshot: Snapshot) -> dict[str, int]:
+    """By budget that lets none of its pods go, how many it protects."""
+    held: dict[str, int] = {}
+    for budget in snapshot.objects.of(PodDisruptionBudget):
+        app, spec = budget.metadata.name, budget.spec
+        placed = [one for one in _movable(snapshot) if one.metadata.labels.get("app") == app]
+        owners = {workload_of(one) for one in snapshot.pods if one.metadata.labels.get("app") == app}
+        scale = len(placed) + sum(missing(snapshot)[name] for name in owners)
+        least = scale - 1 if spec.max_unavailable is not None else scale if spec.min_available == "100%" else 1
+        if placed and len(placed) <= least:
+            held[f"budgets/default/{app}"] = len(placed)
+    return held
+
+
+def _kept(snapshot: Snapshot) -> dict[str, set[str]]:
+    kept: dict[str, set[str]] = {}
+    tight = {name.rpartition("/")[2] for name in _tight(snapshot)}
+    for one in _movable(snapshot):
+        causes = {
+            "noController": not one.metadata.owner_references,
+            "budget": one.metadata.labels.get("app") in tight,
+            "safeToEvict": "cluster-autoscaler.kubernetes.io/safe-to-evict" in one.metadata.annotations,
+            "doNotDisrupt": "karpenter.sh/do-not-disrupt" in one.metadata.annotations,
+        }
+        for cause, holds in causes.items():
+            if holds:
+                kept.setdefault(f"drains/{cause}", set()).add(one.spec.node_name)
+    return kept
+
+
+def _strays(snapshot: Snapshot) -> dict[str, int]:
+    nodes = {node.metadata.name: node for node in snapshot.nodes}
+    broken: Counter[str] = Counter()
+    for one in _movable(snapshot):
+        node = nodes[one.spec.node_name]
+        wrong = any(node.metadata.labels.get(key) != value for key, value in one.spec.node_selector.items())
+        broken[f"rules/nodeAffinity/{workload_of(one)}"] += wrong
+        broken[f"rules/taint/{workload_of(one)}"] += any(taint.key == "team" for taint in node.spec.taints)
+    return dict(+broken)
+
+
+def _beyond(snapshot: Snapshot, most: dict[str, int]) -> dict[str, int]:
+    """What lacks a node with each autoscaled workload at its maximum, and with all of them."""
+    before = after(snapshot)
+    desired = {each.metadata.name: each.spec.replicas or 0 for each in snapshot.objects.of(Deployment)}
+    steps = {name: f"scale default/deploy/{name}={most[name]}" for name in sorted(most) if most[name] > desired[name]}
+    played = {f"default/Deployment/{name}": [step] for name, step in steps.items()}
+    if len(steps) > 1:
+        played["all"] = [*steps.values()]
+    found = {}
+    for key, scaled in played.items():
+        then = after(snapshot, *scaled)
+        # Pods of DaemonSets make room for pods of higher priority too.
+        pushed_away = sum("/DaemonSet/" in workload_of(one) and not one.spec.node_name for one in then.pods)
+        found[key] = sum(newly_waiting(snapshot, before, then).values()) + pushed_away
+    return {f"scaling/{key}": pods for key, pods in found.items() if pods}
+
+
+def _of_no_use(snapshot: Snapshot) -> int:
+    """Percent of the free memory that is on nodes that are cordoned or without cpu; no pod asks for any. Those that are
+    tainted are for others.
+    """
+    useless = 0
+    for node in snapshot.nodes:
+        requests = (_cpu(one) for one in snapshot.pods if one.spec.node_name == node.metadata.name)
+        is_for_others = any(taint.key == "team" for taint in node.spec.taints)
+        useless += node.spec.unschedulable or (sum(requests) >= 8000 and not is_for_others)
+    return 100 * useless // len(snapshot.nodes)
+
+
+def _cpu(one: Pod) -> int:
+    text = str(one.spec.containers[0].resources.requests.get("cpu", "0"))
+    return int(text.removesuffix("m")) if text.endswith("m") else 1000 * int(text)
 
 
 def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
@@ -154,7 +275,8 @@ def _labels(now: Snapshot, one: Pod) -> dict[str, str]:
 def _does_not_grow(snapshot: Snapshot, name: str) -> bool:
     """Whether no node takes one pod more, as one question about that pod alone says."""
     _, kind, short = name.split("/")
-    return kubespread.explain(snapshot, f"{kind}/{short}").verdict == "no"
+    asked = pod("another", requests={"cpu": "2"}) if kind == "Pod" else f"{kind}/{short}"
+    return kubespread.explain(snapshot, asked).verdict == "no"
 
 
 def _check_levels(report: Scorecard) -> None:
@@ -164,7 +286,7 @@ def _check_levels(report: Scorecard) -> None:
     assert report.verdict == ("no" if any(line.level != "notice" for line in report.lines) else "yes")
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(objects=clusters())
 def test_every_score_is_counted_by_hand_and_no_deleted_constraint_raises_it(objects: list[Data]) -> None:
     snapshot = snapshot_of(objects)
@@ -229,8 +351,17 @@ def _by_hand(snapshot: Snapshot) -> dict[str, tuple[float, int]]:
         )
         points["spread"] += min(left["zone"] / best if best else 0.0, 1.0 if any(own) else 0.5)
     counted = sum(is_ready[name] for name in rows)
+    tight, kept = _tight(snapshot), _kept(snapshot)
+    budgets = {budget.metadata.name for budget in snapshot.objects.of(PodDisruptionBudget)}
+    going = {
+        each.metadata.labels.get("app", ""): name for name, pods in rows.items() for each in pods if each.spec.node_name
+    }
+    loose = {name for app, name in going.items() if app in budgets and f"budgets/default/{app}" not in tight}
+    held = kept.get("drains/budget", set()) | kept.get("drains/noController", set())
     return {
         "running": (counted, sum(desired.values())),
         "spread": (round(points["spread"], 2), several),
         "losses": (points["losses"], several),
+        "budgets": (sum(name in loose for name in rows if desired[name] > 1), several),
+        "drains": (len(snapshot.nodes) - len(held), len(snapshot.nodes)),
     }

@@ -158,7 +158,12 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
     "audit": (kubespread.audit, JUDGED | VOLUMES | AGAIN | {"ReplicaSet", "StatefulSet"}),
     "report": (
         kubespread.report,
-        JUDGED | VOLUMES | EVICTED | AGAIN | CREATED | {"DaemonSet", "Job", "ReplicaSet", "StatefulSet"},
+        JUDGED
+        | VOLUMES
+        | EVICTED
+        | AGAIN
+        | CREATED
+        | {"DaemonSet", "HorizontalPodAutoscaler", "Job", "ReplicaSet", "StatefulSet"},
     ),
     "check": (
         kubespread.check,

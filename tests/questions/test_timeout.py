@@ -19,6 +19,7 @@ from kubespread import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions import scene, tasks
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.questions.report.report import ReportLine
 from kubespread.questions.scene import Part
 from kubespread.questions.survive.question import Survive
 from kubespread.reports.parts import QuestionReport, Unfinished
@@ -55,9 +56,10 @@ def restricted(full: Any, part: Any) -> Any:
             kept |= {"workloads": tuple(row for row in full.workloads if row.workload not in left)}
             kept["made_room"] = part.made_room
         case kubespread.Scorecard():
-            kept |= {"lines": tuple(line for line in full.lines if line.question not in left)}
-            kept |= {"areas": part.areas, "workloads": part.workloads, "not_modelled": part.not_modelled}
-            assert (part.areas, part.workloads) == (((), 0) if "audit" in left else (full.areas, full.workloads))
+            kept |= {"lines": tuple(line for line in full.lines if not asked_by(line) & left)}
+            kept |= {"areas": part.areas, "workloads": part.workloads}
+            fewer = full.areas[:3] if "drains" in left else full.areas
+            assert (part.areas, part.workloads) == (((), 0) if "audit" in left else (fewer, full.workloads))
             kept["nodes_lost"] = part.nodes_lost
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
@@ -67,6 +69,13 @@ def restricted(full: Any, part: Any) -> Any:
             kept |= {"workloads": rows, "before": part.before, "after": part.after}
             kept |= {"same": False, "unchanged": part.unfinished.finished - len(rows), "refused": part.refused}
     return msgspec.structs.replace(full, **kept)
+
+
+def asked_by(line: ReportLine) -> set[str]:
+    """What a report's line is from: a question, or a part of the report itself."""
+    if line.question == "report":
+        return {"scaling" if line.area == "scaling" else "drains"}
+    return {f"{line.question} --pairs" if "+" in line.key else line.question}
 
 
 def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:

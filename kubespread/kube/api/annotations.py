@@ -20,6 +20,10 @@ CONFIG_SOURCE = "kubernetes.io/config.source"
 """Where a kubelet has a pod from; ``api`` for all but static pods."""
 DESCHEDULER_EVICT = "descheduler.alpha.kubernetes.io/evict"
 DESCHEDULER_PREFER_NO_EVICTION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+"""On pods: ``false`` keeps cluster-autoscaler from removing their nodes."""
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+"""On pods and nodes: ``true`` keeps Karpenter from disrupting the node."""
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 CHECK_IGNORE = "kubespread.dev/ignore"
 """Codes of findings that ``kubespread check`` is not to report of a workload."""
@@ -52,9 +56,11 @@ READ_OF_PODS = (
     CONFIG_SOURCE,
     DESCHEDULER_EVICT,
     DESCHEDULER_PREFER_NO_EVICTION,
+    SAFE_TO_EVICT,
+    DO_NOT_DISRUPT,
     JOB_COMPLETION_INDEX,
 )
-"""Those that controllers, drains and the descheduler read of pods."""
+"""Those that controllers, drains, autoscalers of nodes and the descheduler read of pods."""
 
 READ_ANNOTATIONS = frozenset(
     {

@@ -81,6 +81,10 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     nodes = scene.now.nodes
     meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
+    if question.most is not None and len(names) > question.most:
+        pods = Counter(pod.spec.node_name for pod in scene.now.pods if is_active(pod))
+        fewest = frozenset(sorted(names, key=lambda name: (pods[name], name))[: question.most])
+        names = [name for name in names if name in fewest]
     trials = _Trials.of(question, scene)
     world = trials.settled.world
     alone = tuple(scene.tasks(trials, names, known=_known))

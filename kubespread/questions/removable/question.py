@@ -55,6 +55,9 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
         Option("Also evict pods with emptyDir volumes; without it they block their nodes.", heading=DRAIN),
     ] = False
 
+    most: int | None = None
+    """Ask about no more nodes than these: those with the fewest pods."""
+
     @classmethod
     def report(cls) -> type[RemovableReport]:
         from kubespread.questions.removable.report import RemovableReport

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 from kubespread.controllers.outage import is_silent
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, asks
-from kubespread.questions.report.lines import Commands, of_audit, of_pending, of_survive
+from kubespread.questions.removable.question import Removable
+from kubespread.questions.report.evictions import kept_nodes, tight_budgets, whose
+from kubespread.questions.report.growth import at_maximum, growing
+from kubespread.questions.report.lines import (
+    Commands,
+    of_audit,
+    of_budgets,
+    of_capacity,
+    of_growth,
+    of_kept_nodes,
+    of_pending,
+    of_removable,
+    of_strays,
+    of_survive,
+)
+from kubespread.questions.report.own_rules import strays
 from kubespread.questions.report.question import Report
 from kubespread.questions.report.report import ReportLine, Scorecard
-from kubespread.questions.report.scores import scores
+from kubespread.questions.report.scores import Held, held_by, scores
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
@@ -34,7 +52,12 @@ POOLS = (
 )
 """Labels whose values are pools of nodes."""
 MOST_NODES = 24
-"""How many nodes are lost, each by itself: of more those with the most to lose."""
+"""How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
+with the fewest pods.
+"""
+PAIRS = "survive --pairs"
+MOST_ZONES = 6
+"""Of how many zones each pair is lost."""
 
 
 @asks(Report)
@@ -62,40 +85,25 @@ def report(
 
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
-    whose = question.asked_in(scene.snapshot)
-    asking = _Asking(question, scene, whose.within)
+    asking = _Asking(question, scene)
     audit = asking.of(Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
-    lines: list[ReportLine] = []
-    if audit is not None:
-        lines += of_audit(audit, asking.commands)
-    pending = asking.of(Pending(**asking.shared), "looking at pending pods")
-    if pending is not None:
-        pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
-        lines += of_pending(pending, pods, asking.commands)
-    hosts = _standing_hosts(scene)
-    worst = _most_to_lose(scene, hosts, rows) if len(_domains(scene, HOSTNAME)) > 1 else []
-    keys = [key for key in (ZONE, *POOLS) if len(_domains(scene, key)) > 1]
-    has_pods = audit is None or any(row.placed + row.pending + row.terminating for row in rows)
-    if has_pods and (keys or worst):
-        lost = Survive(**asking.shared, keys=(*keys, *([HOSTNAME] if worst else ())), domains={HOSTNAME: tuple(worst)})
-        survive = asking.of(lost, "losing zones and nodes")
-        if survive is not None:
-            lines += of_survive(survive, len(hosts), asking.commands)
+    lines = [*asking.lines(rows), *(() if audit is None else of_audit(audit, asking.commands))]
+    zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(scene.world)),
-        namespace=whose.within,
-        selector=whose.text,
+        asked=tuple(asking.whose.named_in(scene.world)),
+        namespace=asking.whose.within,
+        selector=asking.whose.text,
         preemption=question.preemption,
         nodes=len(scene.now.nodes),
         workloads=len(rows),
-        areas=() if audit is None else tuple(scores(rows, *(len(_domains(scene, key)) for key in (ZONE, HOSTNAME)))),
+        areas=() if audit is None else tuple(scores(rows, zones, hosts, asking.held)),
         lines=tuple(sorted(lines, key=lambda line: line.badness)),
-        nodes_lost=len(worst),
-        gaps=asking.said("gaps"),
-        not_modelled=asking.said("not_modelled"),
+        nodes_lost=len(asking.lost),
+        gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
+        not_modelled=Report.never_modelled,
         notes=asking.said("notes"),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
@@ -112,36 +120,122 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
 class _Asking:
     """The questions that are asked of one cluster, and what their answers say beside themselves."""
 
-    def __init__(self, question: Report, scene: Scene, namespace: str | None) -> None:
+    def __init__(self, question: Report, scene: Scene) -> None:
         self._scene = scene
         self._answers: list[ClusterReport] = []
         self.asked: list[str] = []
         self.missing: list[str] = []
+        self.lost: Sequence[str] = ()
+        """The hosts that were lost, each by itself."""
+        self.held: Held | None = None
+        self.whose = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
             "workloads": question.workloads, "namespace": question.namespace, "selector": question.selector,
             "preemption": question.preemption,
         }  # fmt: skip
-        whose = [*question.workloads, "-A" if namespace is None else f"-n {namespace}"]
+        whose = [*question.workloads, "-A" if self.whose.within is None else f"-n {self.whose.within}"]
         whose += [f"-l {question.selector}"] if question.selector else []
         source = scene.source
         self.commands = Commands(scene.snapshot, None if source is None else source.context, " ".join(whose))
 
-    def of(self, question: Question[R], doing: str) -> R | None:
+    def of(self, question: Question[R], doing: str, called: str = "") -> R | None:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
-        self.asked.append(question.name)
-        if self._scene.is_over:
-            self.missing.append(question.name)
+        name = called or question.name
+        if not self._begins(name):
             return None
         answer = question.answer(self._scene.asking(question, doing))
         if answer.unfinished is not None:
-            self.missing.append(question.name)
+            self.missing.append(name)
             return None
         self._answers.append(answer)
         return answer
 
+    def _begins(self, name: str) -> bool:
+        """Whether there is time left to ask it."""
+        self.asked.append(name)
+        if self._scene.is_over:
+            self.missing.append(name)
+            return False
+        return True
+
     def said(self, name: str) -> tuple[str, ...]:
         """Gaps or notes of all answers, each once."""
         return tuple(dict.fromkeys(text for answer in self._answers for text in getattr(answer, name)))
+
+    def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
+        """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
+        scene, commands = self._scene, self.commands
+        pending = self.of(Pending(**self.shared), "looking at pending pods")
+        if pending is not None:
+            pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
+            yield from of_pending(pending, pods, commands)
+        yield from self._as_it_is()
+        yield from self._grown()
+        yield from self._lost(rows)
+        capacity = self.of(Capacity(), "adding up what is free")
+        if capacity is not None:
+            yield from of_capacity(capacity, commands)
+        if len(scene.now.nodes) > 1:
+            going = Removable(most=MOST_NODES, preemption=self.shared["preemption"])
+            removable = self.of(going, "draining nodes")
+            if removable is not None:
+                yield from of_removable(removable, commands)
+
+    @cached_property
+    def _pods(self) -> Counter[str]:
+        """How many pods each node has."""
+        return Counter(pod.spec.node_name for pod in self._scene.now.pods if is_active(pod))
+
+    def _as_it_is(self) -> Iterator[ReportLine]:
+        """What keeps pods from being evicted, and which of them break rules of their own."""
+        if not self._begins("drains"):
+            return
+        world = self._scene.world
+        workload = whose(world, self.whose.those_in(world))
+        kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
+        self.held = held_by(kept, tight, world, workload)
+        yield from of_budgets(tight, self.commands)
+        yield from of_kept_nodes(kept, len(self._scene.now.nodes), self.commands)
+        yield from of_strays(strays(world, workload), self.commands)
+
+    def _grown(self) -> Iterator[ReportLine]:
+        """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
+        scene = self._scene
+        grown = list(growing(scene.world, self.whose.those_in(scene.world)))
+        scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
+        if not grown or not self._begins("scaling"):
+            return
+        settled = scene.asking(scene.question, "scaling up").settled(self.whose, "anything is scaled up")
+        together = at_maximum(settled.world, settled.waited, grown)
+        alone = (
+            at_maximum(settled.world, settled.waited, [one])
+            for one in grown
+            if together.preempts or one[0] in together.lacking
+        )
+        yield from of_growth(together, alone, self.commands)
+
+    def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
+        """Zones, pools and nodes, and zones in pairs."""
+        scene = self._scene
+        if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
+            return
+        hosts = _standing_hosts(scene)
+        if len(_domains(scene, HOSTNAME)) > 1:
+            last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(HOSTNAME)) and not loss.remaining)
+            most = {host: sum(self._pods[name] for name in names) for host, names in hosts.items()}
+            # All of a few; of many those that hold the last pods of most workloads, then those that hold most pods.
+            self.lost = sorted(hosts, key=lambda host: (-last[host], -most[host], host))[:MOST_NODES]
+        keys = [key for key in (ZONE, *POOLS) if len(_domains(scene, key)) > 1]
+        keys += [HOSTNAME] if self.lost else []
+        if keys:
+            chosen = {HOSTNAME: tuple(self.lost)}
+            survive = self.of(Survive(**self.shared, keys=tuple(keys), domains=chosen), "losing zones and nodes")
+            if survive is not None:
+                yield from of_survive(survive, len(hosts), self.commands)
+        if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES:
+            pairs = self.of(Survive(**self.shared, keys=(ZONE,), pairs=True), "losing two zones at once", PAIRS)
+            if pairs is not None:
+                yield from of_survive(pairs, len(hosts), self.commands)
 
 
 def _domains(scene: Scene, key: str) -> set[str]:
@@ -156,11 +250,3 @@ def _standing_hosts(scene: Scene) -> dict[str, list[str]]:
         if HOSTNAME in node.metadata.labels and not is_silent(node):
             hosts.setdefault(node.metadata.labels[HOSTNAME], []).append(node.metadata.name)
     return hosts
-
-
-def _most_to_lose(scene: Scene, hosts: Mapping[str, Sequence[str]], rows: Sequence[AuditedWorkload]) -> list[str]:
-    """All of a few hosts, of many those that hold the last pods of most workloads, then those that hold most pods."""
-    pods = Counter(pod.spec.node_name for pod in scene.now.pods if is_active(pod))
-    last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(HOSTNAME)) and not loss.remaining)
-    ranked = sorted(hosts, key=lambda host: (-last[host], -sum(pods[name] for name in hosts[host]), host))
-    return sorted(ranked[:MOST_NODES])

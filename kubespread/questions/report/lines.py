@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
 from msgspec import Struct
 
+from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
+from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.removable.report import RemovableReport
+from kubespread.questions.report.evictions import KeptBy, KeptNode, TightBudget
+from kubespread.questions.report.growth import AtMaximum
+from kubespread.questions.report.own_rules import Rule, Stray
 from kubespread.questions.report.report import Area, Badness, ReportLine
+from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, domain_name, troubles_of
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, short_key, some_of
@@ -28,7 +36,6 @@ _MISSING: Mapping[str, tuple[Area, Badness]] = {
     "stuckRollout": ("running", "critical"),
     "notCreated": ("running", "critical"),
     "notReady": ("running", "critical"),
-    "noRoom": ("running", "warning"),
     "gated": ("running", "notice"),
     "otherScheduler": ("running", "notice"),
 }
@@ -49,6 +56,10 @@ class Commands(Struct, frozen=True):
         """The command that asks ``question`` of the same cluster, of the report's workloads or of a namespace."""
         whose = self.whose if namespace is None else f"-n {quote(namespace)}"
         return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
+
+    def of_nodes(self, question: str, *words: str) -> str:
+        """The same of a question that is not about workloads."""
+        return " ".join(["kubespread", question, *map(quote, words), *self._source()])
 
     def _source(self) -> Iterator[str]:
         for file in self.cluster.files:
@@ -76,17 +87,12 @@ def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], comman
             what=f"{number} of {whom} pending: {group.why}",
             extent=len(group.pods),
             workloads=group.workloads,
-            since=min((since for pod in group.pods if (since := _waiting_since(pods[pod]))), default=None),
+            # A pod that waits has done so since it was there.
+            since=min((since for pod in group.pods if (since := pods[pod].metadata.creation_timestamp)), default=None),
             command=commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
             remedy=_freeing(group),
             commands=() if group.change is None else group.change.commands,
         )
-
-
-def _waiting_since(pod: Pod) -> str:
-    """When kube-scheduler first said that it finds no node; else when the pod was created."""
-    said = (condition.last_transition_time for condition in pod.status.conditions if condition.type == "PodScheduled")
-    return next(filter(None, said), pod.metadata.creation_timestamp)
 
 
 def _freeing(group: StuckGroup) -> str | None:
@@ -99,10 +105,30 @@ def _freeing(group: StuckGroup) -> str | None:
 
 def of_audit(report: AuditReport, commands: Commands) -> Iterator[ReportLine]:
     """A line for each finding, except of what `of_pending` tells."""
+    closed: dict[str, list[AuditedWorkload]] = {}
     for row in report.workloads:
         for finding in row.findings:
-            if finding.cause != "pending" and not (row.pending and finding.cause in _OF_PENDING):
+            if finding.cause == "noRoom":
+                closed.setdefault(sentence(row, finding), []).append(row)
+            elif finding.cause != "pending" and not (row.pending and finding.cause in _OF_PENDING):
                 yield _found(row, finding, commands)
+    for said, rows in closed.items():
+        yield _without_room(said, rows, commands)
+
+
+def _without_room(said: str, rows: Sequence[AuditedWorkload], commands: Commands) -> ReportLine:
+    """Of many workloads that are alike."""
+    first = rows[0].workload
+    return ReportLine(
+        key=f"running/noRoom/{first}",
+        area="running",
+        question="audit",
+        level="warning",
+        what=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {said}",
+        extent=len(rows),
+        workloads=tuple(row.workload for row in rows),
+        command=commands.of("explain", quote(f"{short_kind(first)}/{first.name}"), namespace=first.namespace),
+    )
 
 
 def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> ReportLine:
@@ -110,7 +136,7 @@ def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> R
     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
     if finding.constraint is not None:
         key = f"{key}/{finding.constraint}"
-    reference = f"{_short(row.workload)}/{row.workload.name}"
+    reference = f"{short_kind(row.workload)}/{row.workload.name}"
     return ReportLine(
         key=f"{area}/{what}/{row.workload}{key}",
         area=area,
@@ -124,7 +150,7 @@ def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> R
     )
 
 
-def _short(workload: WorkloadName) -> str:
+def short_kind(workload: WorkloadName) -> str:
     row = POD_CREATORS.get(workload.kind)
     return row.short if row is not None else workload.kind.lower()
 
@@ -180,6 +206,177 @@ def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterato
                 nodes=(domain_name(loss),) if key == HOSTNAME else (),
                 command=commands.of("survive", *options),
             )
+
+
+def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[ReportLine]:
+    """A line for each budget that lets no pod go."""
+    for budget in budgets:
+        never = "never lets a pod go" if budget.is_for_good else "lets no pod go now"
+        nodes = count_of(len(budget.nodes), "node")
+        yield ReportLine(
+            key=f"budgets/{budget.name}",
+            area="budgets",
+            question="report",
+            level="warning",
+            what=f"PodDisruptionBudget {budget.name.called} {never}, on {nodes}: {budget.message}",
+            extent=len(budget.pods),
+            workloads=budget.workloads,
+            nodes=budget.nodes,
+            command=commands.of_nodes("removable", budget.nodes[0]),
+        )
+
+
+_KEPT: Mapping[KeptBy, tuple[Badness, str]] = {
+    "noController": ("warning", "kubectl drain refuses without --force, for pods that nothing makes again"),
+    "budget": ("warning", "a budget refuses an eviction now"),
+    "daemonSet": ("warning", "kubectl drain refuses, for pods of a DaemonSet that is gone"),
+    "localStorage": ("notice", "kubectl drain refuses without --delete-emptydir-data, for pods with local data"),
+    "safeToEvict": ("notice", f"cluster-autoscaler keeps them, for pods annotated {SAFE_TO_EVICT}: false"),
+    "doNotDisrupt": ("notice", f"Karpenter keeps them, for {DO_NOT_DISRUPT}: true"),
+}
+
+
+def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> Iterator[ReportLine]:
+    """A line for each reason for which nodes are not drained, of so many nodes."""
+    by_cause: dict[KeptBy, list[KeptNode]] = {}
+    for node in kept:
+        by_cause.setdefault(node.cause, []).append(node)
+    for cause, nodes in by_cause.items():
+        level, why = _KEPT[cause]
+        pods = [pod.called for node in nodes for pod in node.pods]
+        yield ReportLine(
+            key=f"drains/{cause}",
+            area="drains",
+            question="report",
+            level=level,
+            what=f"{len(nodes):,} of {count_of(number, 'node')} cannot be drained: {why}"
+            f"{f': {some_of(pods, _MAX_NAMED)}' if pods else ''}",
+            extent=len(nodes),
+            nodes=tuple(node.node for node in nodes),
+            command=commands.of_nodes("removable", *[node.node for node in nodes[:_MAX_NAMED]]),
+        )
+
+
+_RULES: Mapping[Rule, str] = {
+    "nodeAffinity": "that the pod's node selector or affinity no longer matches",
+    "taint": "with a taint that the pod does not tolerate",
+    "podAffinity": "where nothing is left that the pod is to be near",
+    "podAntiAffinity": "beside pods that the pod is to be apart from",
+}
+
+
+def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLine]:
+    """A line for each rule of a workload that its running pods no longer meet."""
+    by_rule: dict[tuple[WorkloadName, Rule], list[Stray]] = {}
+    for stray in strays:
+        by_rule.setdefault((stray.workload, stray.rule), []).append(stray)
+    for (workload, rule), pods in by_rule.items():
+        first = pods[0]
+        run = "runs on a node" if len(pods) == 1 else "each run on a node"
+        detail = f" ({first.detail})" if first.detail else ""
+        named = some_of([f"{stray.pod.name} on {stray.node}" for stray in pods], _MAX_NAMED)
+        yield ReportLine(
+            key=f"rules/{rule}/{workload}",
+            area="rules",
+            question="report",
+            level="notice",
+            what=f"{workload.called}: {count_of(len(pods), 'pod')} {run} {_RULES[rule]}{detail}: {named}",
+            extent=len(pods),
+            workloads=(workload,),
+            nodes=tuple(dict.fromkeys(stray.node for stray in pods)),
+            command=commands.of(
+                "explain", quote(f"pod/{first.pod.name}"), "--node", quote(first.node), namespace=first.pod.namespace
+            ),
+        )
+
+
+def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
+    """A line for each autoscaler that cannot reach its maximum alone, and one for all of them together."""
+    for grown in alone:
+        if not grown.lacking:
+            continue
+        ((workload, text, most),) = grown.scaled
+        pods = sum(grown.lacking.values())
+        yield ReportLine(
+            key=f"scaling/{workload}",
+            area="scaling",
+            question="report",
+            level="warning",
+            what=f"{workload.called}: {text} may ask for {count_of(most, 'replica')}, "
+            f"which leaves {count_of(pods, 'pod')} without a node: {grown.message}",
+            extent=pods,
+            workloads=tuple(grown.lacking),
+            command=commands.of("pending", _scaling(workload, most)),
+        )
+    if together.lacking and len(together.scaled) > 1:
+        pods = sum(together.lacking.values())
+        scaling = (_scaling(name, most) for name, _, most in together.scaled)
+        yield ReportLine(
+            key="scaling/all",
+            area="scaling",
+            question="report",
+            level="warning",
+            what=f"all {len(together.scaled):,} autoscaled workloads at their maximum leave "
+            f"{count_of(pods, 'pod')} of {count_of(len(together.lacking), 'workload')} without a node: "
+            f"{some_of([name.called for name in together.lacking], _MAX_NAMED)}",
+            extent=pods,
+            workloads=tuple(together.lacking),
+            command=commands.of("pending", *scaling),
+        )
+
+
+def _scaling(workload: WorkloadName, most: int) -> str:
+    return f"--scale {quote(f'{workload.namespace}/{short_kind(workload)}/{workload.name}={most}')}"
+
+
+def of_capacity(report: CapacityReport, commands: Commands) -> Iterator[ReportLine]:
+    """A line for each resource some of which is free where no pod can use it."""
+    for resource in report.resources:
+        # Tainted nodes are there for others.
+        stranded = [part for part in resource.stranded if part.cause != "tainted"]
+        free, lost = parse(resource.free).nano, sum(parse(part.amount).nano for part in stranded)
+        percent = 100 * lost // free if free else 0
+        if resource.resource != PODS and percent >= _MUCH:
+            where = [
+                f"{rounded(part.amount)} on {count_of(part.nodes, 'node')} ({_STRANDED[part.cause]}"
+                f"{f' {part.detail}' if part.detail else ''})"
+                for part in stranded
+            ]
+            yield ReportLine(
+                key=f"room/stranded/{resource.resource}",
+                area="room",
+                question="capacity",
+                level="notice",
+                what=f"{percent}% of the free {resource.resource} is of no use: {some_of(where, _MAX_NAMED)}",
+                extent=percent,
+                command=commands.of_nodes("capacity"),
+            )
+
+
+_STRANDED: Mapping[str, str] = {
+    "cordoned": "cordoned", "tainted": "taint", "pods": "no pod more is allowed", "resource": "no",
+    "remainder": "too little is left", "rejected": "rejected:",
+}  # fmt: skip
+_MUCH = 10
+"""Percent of what is free."""
+
+
+def of_removable(report: RemovableReport, commands: Commands) -> Iterator[ReportLine]:
+    """One line, where nodes can go."""
+    alone = [row.node for row in report.rows if row.alone]
+    if alone:
+        tried = "" if len(report.rows) == report.nodes else f" tried, those with the fewest pods, of {report.nodes:,}"
+        yield ReportLine(
+            key="room/removable",
+            area="room",
+            question="removable",
+            level="notice",
+            what=f"{len(alone):,} of {count_of(len(report.rows), 'node')}{tried} can go alone, "
+            f"{len(report.together.nodes):,} together: {some_of(report.together.nodes, _MAX_NAMED)}",
+            extent=len(report.together.nodes),
+            nodes=report.together.nodes,
+            command=commands.of_nodes("removable", *(() if not tried else report.together.nodes[:_MAX_NAMED])),
+        )
 
 
 def missing_pods(loss: DomainLoss) -> int:

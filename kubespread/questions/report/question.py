@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     """Put everything that is wrong with a cluster, or would be, on one page, the worst first.
 
-    Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Lines are
-    the answers of pending, audit and survive. Critical: pods are missing now. Warning: pods would be missing after one
-    more failure, drain or scale-up, or a hard constraint does not hold. Notice: anything else. Scores count what pods
-    do, not what manifests ask for: deleting a constraint never raises one.
+    Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Most are
+    answers of pending, audit, survive, capacity and removable; budgets, nodes that cannot be drained, autoscalers at
+    their maximum, and running pods that no longer meet their own rules are added. Critical: pods are missing now.
+    Warning: pods would be missing after one more failure or scale-up, a hard constraint does not hold, or a drain is
+    refused. Notice: anything else. Scores count what pods do, not what manifests ask for: deleting a constraint never
+    raises one.
 
     \b
     Examples:
@@ -34,7 +37,10 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     summary = "Show all that is wrong with a cluster, the worst first."
     purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
-    never_modelled = (*Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled)
+    never_modelled = (
+        *Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled, *Removable.never_modelled,
+        "autoscaled workloads that all find room at their maximum together are not scaled up alone",
+    )  # fmt: skip
     hands_out = True
     doing = "asking one question after another"
     outputs = {

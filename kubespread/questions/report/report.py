@@ -14,7 +14,7 @@ from kubespread.wording import count_of
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
 """From the least to the worst."""
-Area = Literal["running", "losses", "spread"]
+Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread", "rules", "room"]
 AREAS: tuple[Area, ...] = get_args(Area)
 
 
@@ -24,17 +24,22 @@ class ReportLine(Report, frozen=True, kw_only=True):
     key: str
     """What it is about, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     area: Area
-    """What it is about: pods that run, that would be lost, or that are spread."""
+    """What it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers.
+    ``budgets``, ``drains``: evictions. ``spread``: over domains. ``rules``: what pods ask of their nodes. ``room``:
+    what is left over.
+    """
     question: str
-    """The question whose answer says it."""
+    """The question whose answer says it; ``report`` for what no other tells."""
     level: Badness
-    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, drain or scale-up,
-    or a hard constraint does not hold. ``notice``: anything else.
+    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure or scale-up, a hard
+    constraint does not hold, or a drain is refused. ``notice``: anything else.
     """
     what: str
     """The sentence, with its numbers."""
     extent: int
-    """How many are concerned: pods that wait or would be missing, or by how much a skew exceeds maxSkew."""
+    """How much it concerns: pods that wait, would be missing or are held, nodes that are, by how much a skew exceeds
+    maxSkew, or percent of what is free.
+    """
     workloads: tuple[WorkloadName, ...] = ()
     """NAMESPACE/Kind/name of those concerned."""
     nodes: tuple[str, ...] = ()

@@ -9,16 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import Struct
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.report.evictions import KeptNode, TightBudget, WorkloadOf
 from kubespread.questions.report.report import Area, AreaScore
+from kubespread.world.events.world import World
 
 _UNKEPT = 0.5
 """What a workload counts at most whose spread no constraint of its own keeps."""
 
 
-def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int) -> Iterator[AreaScore]:
-    """Of the areas that can be counted so; ``zones`` and ``hosts`` are how many there are."""
+class Held(Struct, frozen=True):
+    """What drains and budgets let go."""
+
+    nodes: frozenset[str]
+    """Those that kubectl drain does not empty, or not now."""
+    loose: frozenset[WorkloadName]
+    """Workloads with a budget, which lets one of their pods go."""
+    of: int
+    """How many nodes there are."""
+
+
+def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World, workload: WorkloadOf) -> Held:
+    """What `Held` says, of the lines' own rows."""
+    held = {budget.name for budget in tight}
+    loose: dict[WorkloadName, bool] = {}
+    for pod in world.book:
+        name = workload(pod)
+        if name is not None and (budgets := world.budgets.protecting(pod, world.time)):
+            lets_go = len(budgets) == 1 and NamespacedName.of(budgets[0]) not in held
+            loose[name] = loose.get(name, True) and lets_go
+    nodes = frozenset(node.node for node in kept if node.cause in ("budget", "noController", "daemonSet"))
+    return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
+
+
+def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: Held | None) -> Iterator[AreaScore]:
+    """Of the areas that can be counted so; ``zones`` and ``hosts`` are how many there are, ``held`` is None where there
+    was no time for it.
+    """
     desired = sum(row.replicas for row in workloads)
     ready = sum(min(row.ready, row.replicas) for row in workloads)
     yield _score("running", ready, desired, "desired pods are ready")
@@ -31,6 +62,16 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int) -> Iter
     remain = sum(all(_remains(row, key) for key in _keys(zones, hosts)) for row in several)
     lost = "node or zone" if zones > 1 else "node"
     yield _score("losses", remain, len(several), f"workloads of several pods keep some without any one {lost}")
+    if held is None:
+        return
+    loose = sum(row.workload in held.loose for row in several)
+    yield _score("budgets", loose, len(several), "workloads of several pods have a budget that lets one go now")
+    yield _score(
+        "drains",
+        held.of - len(held.nodes),
+        held.of,
+        "nodes can be drained: budgets let each pod go, and all are made again",
+    )
 
 
 def _score(area: Area, points: float, of: int, counted: str) -> AreaScore:

@@ -1,0 +1,298 @@
+"""A report's lines in words: what is wrong, how bad it is, the command that shows it, and what was tried."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import Scorecard, Snapshot
+from kubespread.questions.report.report import ReportLine
+from tests.builders import Data, hard, hosts, pod, taint
+from tests.cli.support import FIXTURES, run
+from tests.world.clusters import budget, deployment
+
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+NEAR: Data = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE}
+    ]
+}
+
+
+def reported(*objects: Data, **options: Any) -> Scorecard:
+    return kubespread.report(Snapshot.from_objects(json.loads(json.dumps(objects))), **options)
+
+
+def named(report: Scorecard, key: str) -> ReportLine:
+    return next(line for line in report.lines if line.key == key)
+
+
+def annotated(one: Data, name: str, value: str) -> Data:
+    return {**one, "metadata": {**one["metadata"], "annotations": {name: value}}}
+
+
+def autoscaled(name: str, most: int, kind: str = "HorizontalPodAutoscaler") -> Data:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    is_keda = kind == "ScaledObject"
+    return {
+        "apiVersion": "keda.sh/v1alpha1" if is_keda else "autoscaling/v2",
+        "kind": kind,
+        "metadata": {"name": f"of-{name}", "namespace": "default"},
+        "spec": {"scaleTargetRef": target, ("maxReplicaCount" if is_keda else "maxReplicas"): most},
+    }
+
+
+def gpus(name: str, number: int) -> Data:
+    made = hosts("a")[0]
+    made["metadata"] = {"name": name, "labels": {HOSTNAME: name}}
+    made["status"] = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": str(number)}}
+    return made
+
+
+SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
+    "a budget that needs all its pods": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", minAvailable=2)],
+        "budgets/default/web",
+        (
+            "warning",
+            "PodDisruptionBudget web never lets a pod go, on 2 nodes: "
+            "The disruption budget web needs 2 healthy pods and has 2 currently",
+            "kubespread removable n0",
+        ),
+    ),
+    "a budget that would let one go if all were there": (
+        [*hosts("a", "b"), *deployment("web", ("n0", None), cpu="20"), budget("web", maxUnavailable=1)],
+        "budgets/default/web",
+        (
+            "warning",
+            "PodDisruptionBudget web lets no pod go now, on 1 node: "
+            "The disruption budget web needs 1 healthy pods and has 1 currently",
+            "kubespread removable n0",
+        ),
+    ),
+    "a pod without a controller": (
+        [*hosts("a", "b"), pod("debug", "n1")],
+        "drains/noController",
+        (
+            "warning",
+            "1 of 2 nodes cannot be drained: kubectl drain refuses without --force, for pods that nothing makes again: "
+            "debug",
+            "kubespread removable n1",
+        ),
+    ),
+    "a pod with local data": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"volumes": [{"name": "tmp", "emptyDir": {}}]})],
+        "drains/localStorage",
+        (
+            "notice",
+            "1 of 2 nodes cannot be drained: kubectl drain refuses without --delete-emptydir-data, for pods with local "
+            "data: web-a",
+            "kubespread removable n0",
+        ),
+    ),
+    "a pod that cluster-autoscaler is to keep": (
+        [
+            *hosts("a", "b"), annotated(pod("job", "n0"), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false")
+        ],
+        "drains/safeToEvict",
+        (
+            "notice",
+            "1 of 2 nodes cannot be drained: cluster-autoscaler keeps them, for pods annotated "
+            "cluster-autoscaler.kubernetes.io/safe-to-evict: false: job",
+            "kubespread removable n0",
+        ),
+    ),
+    "a node that Karpenter is to keep": (
+        [annotated(hosts("a")[0], "karpenter.sh/do-not-disrupt", "true"), hosts("a", "b")[1], pod("one", "n1")],
+        "drains/doNotDisrupt",
+        (
+            "notice",
+            "1 of 2 nodes cannot be drained: Karpenter keeps them, for karpenter.sh/do-not-disrupt: true",
+            "kubespread removable n0",
+        ),
+    ),
+    "a pod whose node lost the label it asked for": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"nodeSelector": {"disk": "fast"}})],
+        "rules/nodeAffinity/default/Deployment/web",
+        (
+            "notice",
+            "Deployment/web: 1 pod runs on a node that the pod's node selector or affinity no longer matches: "
+            "web-a on n0",
+            "kubespread explain pod/web-a --node n0 -n default",
+        ),
+    ),
+    "pods whose nodes were tainted, while a cordon is no such taint": (
+        [
+            {**hosts("a")[0], "spec": {"taints": [taint("team", value="x")]}},
+            {**hosts("a", "b")[1], "spec": {"unschedulable": True, "taints": [taint("node.kubernetes.io/unschedulable")]}},
+            *deployment("web", ("n0", "n0", "n1")),
+        ],
+        "rules/taint/default/Deployment/web",
+        (
+            "notice",
+            "Deployment/web: 2 pods each run on a node with a taint that the pod does not tolerate (team=x:NoSchedule): "
+            "web-a on n0, web-b on n0",
+            "kubespread explain pod/web-a --node n0 -n default",
+        ),
+    ),
+    "a pod far from those it is to be near": (
+        [
+            *hosts("a", "b"), *deployment("db", ("n1",)),
+            *deployment("web", ("n0", "n1"), spec={"affinity": {"podAffinity": NEAR}}),
+        ],
+        "rules/podAffinity/default/Deployment/web",
+        (
+            "notice",
+            "Deployment/web: 1 pod runs on a node where nothing is left that the pod is to be near: web-a on n0",
+            "kubespread explain pod/web-a --node n0 -n default",
+        ),
+    ),
+    "a pod beside those it is to be apart from": (
+        [
+            *hosts("a", "b"), *deployment("db", ("n1",)),
+            *deployment("web", ("n0", "n1"), spec={"affinity": {"podAntiAffinity": NEAR}}),
+        ],
+        "rules/podAntiAffinity/default/Deployment/web",
+        (
+            "notice",
+            "Deployment/web: 1 pod runs on a node beside pods that the pod is to be apart from: web-b on n1",
+            "kubespread explain pod/web-b --node n1 -n default",
+        ),
+    ),
+    "an autoscaler beyond the cluster": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), cpu="3"), autoscaled("web", 6)],
+        "scaling/default/Deployment/web",
+        (
+            "warning",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods without a node: "
+            "0/2 nodes are available: 2 Insufficient cpu.",
+            "kubespread pending --scale default/deploy/web=6 -A",
+        ),
+    ),
+    "two that are only too much together, one of them KEDA's": (
+        [
+            *hosts("a", "b"), *deployment("web", ("n0",), cpu="3"), *deployment("api", ("n1",), cpu="3"),
+            autoscaled("web", 3), autoscaled("api", 3, "ScaledObject"),
+        ],
+        "scaling/all",
+        (
+            "warning",
+            "all 2 autoscaled workloads at their maximum leave 2 pods of 1 workload without a node: Deployment/web",
+            "kubespread pending --scale default/deploy/api=3 --scale default/deploy/web=3 -A",
+        ),
+    ),
+    "GPUs on a node without cpu": (
+        [gpus("n0", 4), gpus("n1", 4), *deployment("web", ("n0",), cpu="8")],
+        "room/stranded/nvidia.com/gpu",
+        (
+            "notice",
+            "50% of the free nvidia.com/gpu is of no use: 4 on 1 node (no cpu)",
+            "kubespread capacity",
+        ),
+    ),
+    "a node that could go": (
+        [*hosts("a", "a"), *deployment("web", ("n0",))],
+        "room/removable",
+        ("notice", "2 of 2 nodes can go alone, 1 together: n1", "kubespread removable"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_a_line_says_what_whom_how_bad_and_how_it_is_shown(case: str) -> None:
+    objects, key, said = SAID[case]
+    line = named(reported(*objects), key)
+    assert (line.level, line.what, line.command) == said
+
+
+QUIET: dict[str, tuple[list[Data], str]] = {
+    "a budget that lets one go": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)], "budgets/",
+    ),
+    "a budget whose only pod is not ready and may go": (
+        [*hosts("a", "b"), budget("web", minAvailable=2)], "budgets/",
+    ),
+    "autoscaled workloads that all fit": (
+        [*hosts("a", "b"), *deployment("web", ("n0",)), autoscaled("web", 9)], "scaling/",
+    ),
+    "an autoscaler of a workload that is at 0": (
+        [*hosts("a", "b"), *deployment("web", (), cpu="9", replicas=0), autoscaled("web", 9)], "scaling/",
+    ),
+    "room on nodes that are for others": (
+        [hosts("a")[0], {**hosts("a", "b")[1], "spec": {"taints": [taint("team")]}}], "room/stranded",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", QUIET)
+def test_what_is_as_it_should_be_is_no_line(case: str) -> None:
+    objects, beginning = QUIET[case]
+    report = reported(*objects, *deployment("other", ("n0",)))
+    assert [line.key for line in report.lines if line.key.startswith(beginning)] == []
+
+
+def test_workloads_without_room_for_one_more_share_a_line() -> None:
+    full = [deployment(name, ("n0",), cpu="5") for name in ("api", "db", "web")]
+    objects = [each for made in full for each in made]
+    objects = [
+        {**each, "spec": {**each["spec"], "nodeName": f"n{number}"}} if each["kind"] == "Pod" else each
+        for number, each in enumerate(objects)
+        for number in [number // 3]
+    ]
+    report = reported(*hosts("a", "b", "c"), *objects)
+    line = named(report, "running/noRoom/default/Deployment/api")
+    assert line.what.startswith("Deployment/api, Deployment/db, Deployment/web: its next pod fits nowhere: 0/3 nodes")
+    assert line.extent == 3
+
+
+def test_the_report_is_of_a_namespace_and_nodes_are_held_by_its_pods_alone() -> None:
+    objects = [*hosts("a", "b"), pod("one", "n0", namespace="shop"), pod("two", "n1", namespace="other")]
+    report = reported(*objects, namespace="shop")
+    assert named(report, "drains/noController").nodes == ("n0",)
+    assert report.workloads == 1
+    assert all(name.namespace == "shop" for line in report.lines for name in line.workloads)
+
+
+CLUSTERS = {"stuck": "zone=a", "after-zone-outage": "zone=b", "audit": "a1", "upgrade-blocked": "node-1"}
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_every_command_runs_as_it_is_printed(cluster: str) -> None:
+    path, cordoned = str(FIXTURES / "clusters" / f"{cluster}.yaml"), CLUSTERS[cluster]
+    report = json.loads(run("report", "-A", "-S", path, "--cordon", cordoned, "-q", "-o", "json").out)
+    commands = {line["command"] for line in report["lines"]}
+    assert commands
+    for command in commands:
+        program, *words = shlex.split(command)
+        assert program == "kubespread"
+        assert words[words.index("--cordon") + 1] == cordoned
+        assert run(*words).code in (0, 1), command
+
+
+@pytest.mark.parametrize(
+    ("bar", "code", "unmet"),
+    [
+        pytest.param([], 0, "", id="nothing is critical"),
+        pytest.param(
+            ["--fail-on", "warning"], 1,
+            "requirement not met: --fail-on warning: 4 of 4 lines, the worst: losing zone a leaves 3 pods pending",
+            id="warnings",
+        ),
+        pytest.param(["--fail-on", "critical"], 0, "", id="only what is critical"),
+    ],
+)  # fmt: skip
+def test_the_bar_is_set_by_level(bar: list[str], code: int, unmet: str, tmp_path: Path) -> None:
+    cluster = [
+        *hosts("a", "b"),
+        *deployment("web", ("n0", "n0", "n1"), spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}),
+    ]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": cluster}))
+    result = run("report", "-A", "-S", str(file), "-o", "name", *bar)
+    assert (result.code, unmet.partition(":")[0] in result.err) == (code, True)
+    assert result.out == "default/Deployment/web\n"
