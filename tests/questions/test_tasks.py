@@ -22,7 +22,7 @@ from kubespread import Snapshot, UsageError
 from kubespread.questions import tasks
 from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
-from tests.builders import Data
+from tests.builders import Data, pod
 from tests.cli.support import FIXTURES, ROOT, environment, run, run_process
 from tests.property.workloads_on_nodes import clusters, scenario, snapshot_of
 
@@ -114,6 +114,7 @@ def test_less_than_one_job_is_an_error() -> None:
         kubespread.survive(Snapshot(), jobs=0)
 
 
+WAITING = pod("waiting")
 ASKED: dict[str, Callable[..., QuestionReport]] = {
     "survive": partial(kubespread.survive, keys=("hostname", "zone")),
     "removable": kubespread.removable,
@@ -126,6 +127,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "simulate --then": lambda snapshot, deals=4, **how: kubespread.simulate_then(
         snapshot, ["deploy/web"], ["scale=1", "rollout"], deals=deals, **how
     ),
+    "simulate --runs": lambda snapshot, **how: kubespread.simulate(snapshot, WAITING, 3, runs=5, **how),
     "compare -A": lambda snapshot, **how: kubespread.compare(
         kubespread.ClusterSide(snapshot), kubespread.ClusterSide(snapshot.edited("cordon n0")), **how
     ),

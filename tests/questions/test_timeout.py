@@ -61,6 +61,10 @@ def restricted(full: Any, part: Any) -> Any:
             fewer = full.areas[:3] if "drains" in left else full.areas
             assert (part.areas, part.workloads) == (((), 0) if "audit" in left else (fewer, full.workloads))
             kept["nodes_lost"] = part.nodes_lost
+        case kubespread.SimulateReport():
+            assert full.runs is not None
+            assert part.runs.each == full.runs.each[: part.unfinished.finished]
+            kept["runs"] = part.runs
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}

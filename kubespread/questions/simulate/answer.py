@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar, overload
+from functools import partial
+from typing import Self, TypeVar, overload
 
 import msgspec
 from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.input.sources import PodGiven
+from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.questions.question import asks
 from kubespread.questions.queue.deals import check_deals
-from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties
+from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties, Way
 from kubespread.questions.resolving import Resolved, claimants_of, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
-from kubespread.questions.simulate.placing import simulate as simulate_queue
+from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate.reporting import Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
+from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -121,23 +125,63 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 
 def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
     scheduler = scene.scheduler
-    posed = pose(question, scene.snapshot, scheduler, scene.on_progress, scene.on_refused)
-    resolved, questions, cluster = posed.resolved, posed.questions, posed.cluster
-    reports = simulate_queue(
-        cluster, questions, posed.manner, lambda: world_of(resolved.snapshot, scheduler, assumed=cluster.assumed)
+    read = partial(read_once, template_path=question.template_path)
+    # Other processes pose the question too, and standard input can be read only once.
+    question = _with_pods(question, (read(pod) if pod == STDIN else pod for pod in question.pods))
+    running = _Running(pose(question, scene.snapshot, scheduler, scene.on_progress, scene.on_refused), scheduler)
+    posed = running.posed
+    resolved, cluster = posed.resolved, posed.cluster
+    # Progress is that of the first run's replicas.
+    of_runs = msgspec.structs.replace(scene, on_progress=None)
+    reports = running.queue.reports(
+        lambda ways: of_runs.tasks(running, ways, _with_pods(question, map(read, question.pods)))
     )
     if autoscaler is not None:
-        simulated = list(map(Simulated, resolved.candidates, questions, reports))
+        simulated = list(map(Simulated, resolved.candidates, posed.questions, reports))
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
         groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
         reports = with_autoscaling(world, simulated, autoscaler, groups)
         cluster.assume(world.assumed)
     return tuple(
-        _with_random_ties(report, resolved.version)
+        _with_random_ties(_with_missing_runs(report, scene, question.runs), resolved.version)
         .about(scene.source)
         .with_gaps((*resolved.gaps_of(candidate), *pod_group_gaps(resolved)))
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
+
+
+def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
+    return msgspec.structs.replace(question, pods=tuple(pods))
+
+
+class _Running:
+    """Runs of one simulation, by their ways."""
+
+    def __init__(self, posed: Posed, scheduler: Scheduler) -> None:
+        self.posed = posed
+        self.queue = Queue(
+            posed.cluster, posed.questions, posed.manner,
+            lambda: world_of(posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed),
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, question: Simulate, scene: Scene) -> Self:
+        """In a worker: what was refused was said where the question was asked."""
+        return cls(pose(question, scene.snapshot, scene.scheduler, on_refused=lambda _: None), scene.scheduler)
+
+    @property
+    def assumed(self) -> dict[str, None]:
+        return self.posed.cluster.assumed
+
+    def __call__(self, way: Way) -> list[Ran]:
+        return self.queue.run(way)
+
+
+def _with_missing_runs(report: SimulateReport, scene: Scene, runs: int) -> SimulateReport:
+    if report.runs is None:
+        return report
+    missing = [f"run {number}" for number in range(report.runs.count + 1, runs + 1)]
+    return msgspec.structs.replace(report, unfinished=scene.unfinished("run", runs, missing))
 
 
 def _refused_with_gangs(question: Simulate) -> list[str]:
@@ -213,7 +257,7 @@ def simulate(
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
     gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ...,
+    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
 ) -> SimulateReport: ...  # fmt: skip
 @overload
@@ -224,7 +268,7 @@ def simulate(
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
     gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ...,
+    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
 ) -> tuple[SimulateReport, ...]: ...  # fmt: skip
 
@@ -255,6 +299,8 @@ def simulate(
     recursive: bool = False,
     template_path: str = "",
     set: Sequence[str] = (),
+    jobs: int | None = 1,
+    timeout: float | None = None,
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> SimulateReport | tuple[SimulateReport, ...]:
@@ -279,5 +325,5 @@ def simulate(
         node_groups=node_groups, gang=gang, same=same, named=name, namespace=namespace, selector=selector,
         recursive=recursive, template_path=template_path, settings=tuple(set),
     )  # fmt: skip
-    reports = ask(snapshot, question, scheduler, on_progress, on_refused)
+    reports = ask(snapshot, question, scheduler, on_progress, on_refused, Workers(jobs), timeout)
     return reports if isinstance(pods, list | tuple) else question.alone(reports)

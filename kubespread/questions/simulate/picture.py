@@ -58,6 +58,8 @@ _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of n
 def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([_headline(report), provenance([report])], look, indent="")
+    if report.unfinished is not None:
+        yield from flowed([[cell(report.unfinished.sentence, BAD)]], look)
     yield from flowed(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)

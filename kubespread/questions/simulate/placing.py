@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,10 +14,8 @@ from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.queue.manner import Manner, Way
 from kubespread.questions.queue.queue import run
 from kubespread.questions.simulate.posed import Question
-from kubespread.questions.simulate.report import (
-    SimulateReport,
-)
-from kubespread.questions.simulate.reporting import report_of
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate.reporting import Ran, ran, report_of
 from kubespread.reports.parts import LookAhead
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
@@ -29,29 +27,46 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
 
-def simulate(
-    cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World]
-) -> tuple[SimulateReport, ...]:
-    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; one report each, in the
-    order given. ``make_world`` makes the cluster's world, for replicas that preempt others.
+class Queue:
+    """Pods of several workloads that are placed in one queue, as kube-scheduler would; ``make_world`` makes the
+    cluster's world, for replicas that preempt others.
     """
-    if any(question.gang is not None for question in questions):
-        manner = replace(manner, preempts=False)
-    frameworks = _frameworks(questions)
-    played = [_placed(cluster, questions, frameworks, manner, way, make_world) for way in manner.ways(len(cluster))]
-    shown, full = played[0]
-    return tuple(
-        report_of(
-            cluster,
-            question,
-            plugins,
-            manner,
-            [outcomes[place] for outcomes, _ in played],
-            full,
-            _look_ahead(cluster, questions, shown, place, plugins),
+
+    def __init__(
+        self, cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World]
+    ) -> None:
+        if any(question.gang is not None for question in questions):
+            manner = replace(manner, preempts=False)
+        self._cluster, self._questions, self._manner, self._make_world = cluster, questions, manner, make_world
+        self._frameworks = _frameworks(questions)
+
+    def reports(self, run_besides: Callable[[Sequence[Way]], Iterable[Sequence[Ran]]]) -> tuple[SimulateReport, ...]:
+        """One for each workload, in the order given: how the first run ends, and beside it what ``run_besides`` gives
+        for the ways of the others.
+        """
+        first, *others = self._manner.ways(len(self._cluster))
+        shown, full = self._placed(first)
+        runs = [list(map(ran, shown)), *(run_besides(others) if others else ())]
+        return tuple(
+            report_of(
+                self._cluster,
+                question,
+                plugins,
+                self._manner,
+                shown[place],
+                [each[place] for each in runs],
+                full,
+                _look_ahead(self._cluster, self._questions, shown, place, plugins),
+            )
+            for place, (question, plugins) in enumerate(zip(self._questions, self._frameworks, strict=True))
         )
-        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
-    )
+
+    def run(self, way: Way) -> list[Ran]:
+        """What one run of each workload comes to."""
+        return list(map(ran, self._placed(way)[0]))
+
+    def _placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
+        return _placed(self._cluster, self._questions, self._frameworks, self._manner, way, self._make_world)
 
 
 def outcomes(

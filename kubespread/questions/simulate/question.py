@@ -73,7 +73,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     )  # fmt: skip
     needs = {
         "same": ("gang",), "node_groups": ("autoscaler",), "fail_on": ("then",),
-        "jobs": ("then",), "engine": ("then",), "timeout": ("then",),
+        "jobs": ("runs", "then"), "engine": ("runs", "then"), "timeout": ("runs", "then"),
     }  # fmt: skip
     hands_out = True
     doing = "placing replicas"

@@ -353,7 +353,9 @@ def totals(reports: Sequence[SimulateReport]) -> str:
     parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
     if preempted := [pod for report in reports for pod in report.preempted]:
         parts.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
-    return f"{len(reports):,} workloads: {', '.join(parts)}"
+    unfinished = reports[0].unfinished
+    runs = "" if unfinished is None else f"; {unfinished.sentence}"
+    return f"{len(reports):,} workloads: {', '.join(parts)}{runs}"
 
 
 def nothing_to_place(report: SimulateReport) -> str | None:
@@ -424,7 +426,7 @@ def runs_sentence(constraints: Sequence[ConstraintReport], runs: Runs) -> str:
         f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
         for place, (constraint, skew) in enumerate(zip(constraints, runs.skew, strict=True))
     ]
-    return "; ".join([f"{runs.count:,} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+    return "; ".join([f"{count_of(runs.count, 'run')}, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
 
 
 def ranged(figure: Range) -> str:

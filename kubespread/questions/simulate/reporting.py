@@ -9,6 +9,7 @@ from statistics import median_low
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -53,16 +54,29 @@ from kubespread.scheduler.sampling import SearchRules
 from kubespread.world.store import claims
 
 
+class Ran(Struct, frozen=True):
+    """What one run of a workload's replicas comes to."""
+
+    placed: int
+    after: Sequence[ConstraintReport]
+    """The constraints once the queue is done."""
+
+
+def ran(outcome: Outcome) -> Ran:
+    return Ran(len(outcome.choices), outcome.after)
+
+
 def report_of(
     cluster: Cluster,
     question: Question,
     plugins: Framework,
     manner: Manner,
-    outcomes: Sequence[Outcome],
+    shown: Outcome,
+    runs: Sequence[Ran],
     full: Cluster,
     another_order: LookAhead | None,
 ) -> SimulateReport:
-    pod, profile, shown = question.pod, question.profile, outcomes[0]
+    pod, profile = question.pod, question.profile
     before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
     placed, present = [choice.node for choice in shown.choices], _left(question, shown)
     shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
@@ -99,7 +113,7 @@ def report_of(
         worst_loss=worst_loss,
         nodes=tuple(nodes_of_replicas(cluster, placed, present, list(worst_loss))),
         sampling=sampled,
-        runs=runs_report(ways, outcomes) if manner.runs > 1 else None,
+        runs=_runs_report(ways, runs) if manner.runs > 1 else None,
         look_ahead=another_order,
         gang=shown.gang and _gang_of(question, shown.gang),
         preemption=_preemption(question, shown, manner),
@@ -318,32 +332,31 @@ def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Ite
         yield f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
 
 
-def runs_report(ways: Sequence[Way], outcomes: Sequence[Outcome]) -> Runs:
-    runs_made = tuple(map(_run, ways, outcomes))
-    constraints = list(zip(*(outcome.after for outcome in outcomes), strict=True))
-    distribution = tuple(
-        tuple(
-            DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
-            for domains in zip(*(constraint.domains for constraint in runs), strict=True)
-        )
-        for runs in constraints
-    )
+def _runs_report(ways: Sequence[Way], runs: Sequence[Ran]) -> Runs:
+    """Of the first ways, where the time was up before the others."""
+    constraints = list(zip(*(each.after for each in runs), strict=True))
+    skews = [tuple(map(skew_now, each.after)) for each in runs]
     return Runs(
-        count=len(outcomes),
-        placed=_range([run.placed for run in runs_made]),
-        distribution=distribution,
-        skew=tuple(_range([run.skew[place] for run in runs_made]) for place in range(len(constraints))),
-        each=runs_made,
-    )
-
-
-def _run(way: Way, outcome: Outcome) -> Run:
-    return Run(
-        seed=way.seed,
-        start=way.start,
-        placed=len(outcome.choices),
-        skew=tuple(map(skew_now, outcome.after)),
-        domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in outcome.after),
+        count=len(runs),
+        placed=_range([each.placed for each in runs]),
+        distribution=tuple(
+            tuple(
+                DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
+                for domains in zip(*(constraint.domains for constraint in of_runs), strict=True)
+            )
+            for of_runs in constraints
+        ),
+        skew=tuple(_range([skew[place] for skew in skews]) for place in range(len(constraints))),
+        each=tuple(
+            Run(
+                seed=way.seed,
+                start=way.start,
+                placed=each.placed,
+                skew=skew,
+                domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in each.after),
+            )
+            for way, each, skew in zip(ways, runs, skews, strict=False)
+        ),
     )
 
 
