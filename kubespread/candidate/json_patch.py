@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from kubespread.candidate.settings import parse_settings, settled
 from kubespread.kube.api.kinds import Kind
-from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.editing import with_field
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.writer import to_yaml
 
 _CONTEXT_LINES = 2
-_SCALAR = re.compile(r"(?P<before>\s*(?:- +)*[\w./-]+:\s+)(?P<value>[^\s#{\[&*!|>][^#]*?)(?P<after>\s*(?:#.*)?)")
-_KEY = re.compile(r"(?P<indent>\s*(?:- +)*)(?P<key>[\w./-]+):")
+_STEP = re.compile(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
+_TEMPLATE = ("spec", "template")
 
 
 class Operation(Struct, frozen=True):
@@ -35,10 +34,11 @@ class Operation(Struct, frozen=True):
 
 def operations(data: Any, row: Kind, settings: Sequence[str]) -> list[Operation]:
     """What ``settings`` change in ``data``, an object of the kind of ``row``. Raises UsageError."""
-    return list(_differences(data, settled(data, row, parse_settings(settings)).data, ()))
+    return list(differences(data, settled(data, row, parse_settings(settings)).data))
 
 
-def _differences(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Operation]:
+def differences(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterator[Operation]:
+    """What makes ``new`` of ``old``, both plain data."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             if key not in new:
@@ -46,11 +46,11 @@ def _differences(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Op
             elif key not in old:
                 yield Operation((*path, key), new[key])
             else:
-                yield from _differences(old[key], new[key], (*path, key))
+                yield from differences(old[key], new[key], (*path, key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) <= len(new):
         for place, item in enumerate(new):
             if place < len(old):
-                yield from _differences(old[place], item, (*path, place))
+                yield from differences(old[place], item, (*path, place))
             else:
                 yield Operation((*path, place), item)
     elif old != new:
@@ -58,68 +58,42 @@ def _differences(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Op
 
 
 def text_diff(file: str, text: bytes, item: KubernetesObject, changed: Sequence[Operation]) -> str | None:
-    """A unified diff of a manifest in YAML's block style; None for text that is written in another way."""
+    """A unified diff of a manifest; None for text that is written in a way that is not changed line by line."""
     try:
-        lines = text.decode().splitlines(keepends=True)
+        before = text.decode()
     except UnicodeDecodeError:
         return None
-    before, field_lines = list(lines), FieldLines(text)
-    edits: list[tuple[int, int, list[str]]] = []
+    after = with_operations(before, item, changed)
+    return None if after is None else diff_of(file, file, before, after)
+
+
+def with_operations(text: str, item: KubernetesObject, changed: Sequence[Operation]) -> str | None:
+    """The text in which an object stands, with its fields changed; None where `with_field` gives up."""
     for operation in changed:
-        edit = _edit(operation, item, before, field_lines)
-        if edit is None:
+        path = (*path_of(item.path), *_written(item, operation.path))
+        edited = with_field(text, item.document, path, operation.value, removes=operation.removes)
+        if edited is None:
             return None
-        edits.append(edit)
-    # From the end on, so that lines keep their numbers.
-    for start, removed, added in sorted(edits, key=lambda edit: edit[0], reverse=True):
-        lines[start : start + removed] = added
-    return "".join(unified_diff(before, lines, file, file, n=_CONTEXT_LINES))
+        text = edited
+    return text
 
 
-def _edit(
-    operation: Operation, item: KubernetesObject, lines: Sequence[str], field_lines: FieldLines
-) -> tuple[int, int, list[str]] | None:
-    """The line where something changes, how many lines go there and which come."""
-    parent, name = operation.path[:-1], operation.path[-1]
-    place = _place(field_lines, item, operation.path)
-    if isinstance(name, int):
-        # One more item of an existing list: the end of its last item is not known.
-        return None
-    has_key = place is not None and (match := _KEY.match(lines[place])) is not None and match["key"] == name
-    if has_key and place is not None:
-        scalar = _SCALAR.fullmatch(lines[place].rstrip("\n"))
-        if scalar is None or lines[place].lstrip().startswith("- "):
-            return None if scalar is None or operation.removes else (place, 1, [_replaced(scalar, operation)])
-        return place, 1, [] if operation.removes else [_replaced(scalar, operation)]
-    sibling = _place(field_lines, item, parent)
-    if sibling is None:
-        return None
-    return _insertion(operation, sibling, lines)
+def path_of(dotted: str) -> tuple[str | int, ...]:
+    """``items[3].spec`` in steps."""
+    return tuple(int(step["index"]) if step["index"] is not None else step["name"] for step in _STEP.finditer(dotted))
 
 
-def _replaced(scalar: re.Match[str], operation: Operation) -> str:
-    return f"{scalar['before']}{to_yaml(operation.value).removesuffix('...' + chr(10)).strip()}{scalar['after']}\n"
+def diff_of(old_file: str, new_file: str, before: str, after: str) -> str:
+    """The lines that differ, as `git apply` and `patch` read them; empty where none do."""
+    old, new = (f"{name}\t" if " " in name else name for name in (old_file, new_file))
+    lines = unified_diff(_lines(before), _lines(after), old, new, n=_CONTEXT_LINES)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _insertion(operation: Operation, parent_line: int, lines: Sequence[str]) -> tuple[int, int, list[str]] | None:
-    """Insert a new field before the parent's first one, or behind that one if a dash precedes it."""
-    first = parent_line if isinstance(operation.path[-2], int) else parent_line + 1
-    while first < len(lines) and not lines[first].strip():
-        first += 1
-    match = _KEY.match(lines[first]) if first < len(lines) else None
-    if match is None:
-        return None
-    indent = " " * len(match["indent"])
-    is_dashed = match["indent"].strip() != ""
-    if is_dashed and _SCALAR.fullmatch(lines[first].rstrip("\n")) is None:
-        return None
-    text = to_yaml({operation.path[-1]: operation.value})
-    added = [f"{indent}{line}\n" for line in text.splitlines()]
-    return first + is_dashed, 0, added
+def _lines(text: str) -> list[str]:
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + ([last] if (last := text.rpartition("\n")[2]) else [])
 
 
-def _place(field_lines: FieldLines, item: KubernetesObject, path: tuple[str | int, ...]) -> int | None:
-    """The line of a field, from 0."""
-    text = item.field("".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip("."))
-    line = field_lines.line(item.document, text)
-    return None if line is None else line - 1
+def _written(item: KubernetesObject, path: Sequence[str | int]) -> Sequence[str | int]:
+    moved = bool(item.template_path) and tuple(path[: len(_TEMPLATE)]) == _TEMPLATE
+    return (*path_of(item.template_path), *path[len(_TEMPLATE) :]) if moved else path

@@ -149,7 +149,9 @@ def command_about(
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
             return ExitCode.YES
-        if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
+        if answer.output is None and (form := question.own_format([name for name in values if values[name]])):
+            answer = replace(answer, output=form)
+        elif answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
@@ -220,8 +222,7 @@ def _answered(
         complain(str(error))
         refused.append(error)
 
-    if answering.written.is_for_people:
-        question = question.for_people()
+    question = question.written_in(answering.written)
     with waiting(question.doing, quiet=quiet, verbose=answering.speaking.verbose > 0) as hearing:
         answer = kubespread.ask(
             opened, question, answering.scheduler, hearing.on_progress, on_refused, workers, timeout, hearing.on_part

@@ -28,9 +28,13 @@ def _string(dumper: Any, text: str) -> Any:
 _KubectlDumper.add_representer(str, _string)
 
 
-def to_yaml(data: Any) -> str:
-    """One YAML document, keys in the order given, every character printable."""
-    text = yaml.dump(data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000)
+def to_yaml(data: Any, *, in_line: bool = False) -> str:
+    """One YAML document, keys in the order given, every character printable; ``in_line`` as a value within another."""
+    text = yaml.dump(
+        data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=in_line
+    )
     assert isinstance(text, str)
+    # A scalar by itself ends with what ends a document.
+    text = text.removesuffix("\n...\n").rstrip("\n") if in_line else text
     # libyaml does not escape characters that reverse text. What it writes beyond 16 bits is printable.
     return json_escaped(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.formats import Format
     from kubespread.views.look import Look
 
 A = TypeVar("A")
@@ -274,8 +275,14 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The only report. Raises UsageError where there are several."""
         return answer
 
-    def for_people(self) -> Self:
-        """The same question for answers that people read."""
+    @classmethod
+    def own_format(cls, asked: Collection[str]) -> str | None:
+        """The format of what one of these fields asks for, where neither terminals nor pipes have it by themselves."""
+        shown = (option.shown_in for field, _, option in options_of(cls) if field.name in asked)
+        return next((forms[0] for forms in shown if forms and not {"table", "plain"} & {*forms}), None)
+
+    def written_in(self, _form: Format) -> Self:
+        """The same question for an answer in this format."""
         return self
 
     def shown(self, look: Look) -> Look:

@@ -59,6 +59,7 @@ FORMATS: Mapping[str, Format] = {
         Format("junit"),
         Format("github"),
         Format("gitlab"),
+        Format("diff"),
         Format("prometheus"),
     )
 }

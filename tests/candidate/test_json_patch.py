@@ -55,8 +55,13 @@ CASES: dict[str, tuple[str, list[str], list[tuple[str, object]], list[str] | Non
         [("/spec/tolerations", [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}])],
         ["+  tolerations:", "+  - key: gpu", "+    operator: Exists", "+    effect: NoSchedule"],
     ),
-    "text in another style has no diff": (
-        FLOW, ["cpu=1"], [("/spec/containers/0/resources", {"requests": {"cpu": "1"}})], None,
+    "text in flow style": (
+        FLOW, ["cpu=1"], [("/spec/containers/0/resources", {"requests": {"cpu": "1"}})],
+        [f"-{FLOW[:-1]}", f"+{FLOW[:-5]}, resources: {{requests: {{cpu: \"1\"}}}}}}]}}}}"],
+    ),
+    "text with an alias has no diff": (
+        POD.replace("maxSkew: 1", "maxSkew: &one 1").replace("minDomains: 3", "minDomains: *one"), ["maxSkew=2"],
+        [("/spec/topologySpreadConstraints/0/maxSkew", 2)], None,
     ),
 }  # fmt: skip
 

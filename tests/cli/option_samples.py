@@ -241,7 +241,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "check": {
         "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED,
         "-l": "-l app=other", "-A": "-A", "--select": "--select KS2", "--ignore": "--ignore KS1,KS3", "--fail-on": "--fail-on info",
-        "--baseline": "--baseline known.json", "--base": "--base main", "--write-baseline": "--write-baseline written.json", "--list-rules": "--list-rules",
+        "--baseline": "--baseline known.json", "--base": "--base main", "--diff": "--diff", "--write-baseline": "--write-baseline written.json", "--list-rules": "--list-rules",
         "--explain": "--explain KS101", "--live": "--live", **_WORKERS,
     },
     "compare": {

@@ -29,7 +29,7 @@ _ABOUT_CLUSTERS = (
     "audit -A --drain n0", "pending -A --scale deploy/web=9", "pending -A --fail zone=a", "survive -A --evict default/solo", "explain base/pod.yaml -o yaml", "simulate deploy/web --from-scratch -o csv",
 )  # fmt: skip
 _ABOUT_MANIFESTS = (
-    "explain {}", "explain {} -o json", "advise {}", "simulate {}", "simulate {} --replicas 4", "simulate {} --then drain=n0", "check {}", "check {} -o json", "compare {} --to-kube-version 1.34",
+    "explain {}", "explain {} -o json", "advise {}", "simulate {}", "simulate {} --replicas 4", "simulate {} --then drain=n0", "check {}", "check {} -o json", "check {} --diff", "compare {} --to-kube-version 1.34",
     "capacity -f {}", "explain -f {} --set maxSkew[zone]=2", "simulate {} --all", "map {}", "simulate {} --until-full", "simulate {} --gang 2", "advise {} --replicas 9",
 )  # fmt: skip
 

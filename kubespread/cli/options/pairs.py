@@ -133,7 +133,7 @@ def _unshown(
     for field, _, option in options_of(cls):
         if not option.shown_in or field.name not in typed:
             continue
-        written = chosen_format(output, is_terminal=stdout_takes_tables()).name
+        written = chosen_format(output or cls.own_format(typed), is_terminal=stdout_takes_tables()).name
         if written not in option.shown_in:
             by_default = ", the default in a pipe," if output is None else ""
             formats = ", ".join(option.shown_in)

@@ -122,6 +122,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
         in_base=len(findings) - len(new),
+        patch=_patch(new, gathered, question) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
         notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
@@ -133,6 +134,13 @@ def _checked(work: _Checking, question: Check, scene: Scene) -> Iterator[Checked
     """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
     return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
+
+
+def _patch(findings: Sequence[Finding], gathered: Gathered, question: Check) -> str:
+    # What edits texts is imported where some text is edited.
+    from kubespread.questions.check.patching import patch
+
+    return patch(findings, gathered.written, question.template_path)
 
 
 def _known(checked: Checked) -> str:

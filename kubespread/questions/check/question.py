@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
+
 from kubespread.questions.question import Apart, Ending, ManifestsQuestion, Namespace, Option, Workload
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.check.report import CheckReport
     from kubespread.questions.scene import Scene
+    from kubespread.views.formats import Format
 
 
 class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
@@ -26,6 +29,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
       kubespread check k8s/ -R --base origin/main
+      kubespread check k8s/ -R --diff | git apply
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
 
@@ -50,6 +54,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         "junit": "is JUnit XML",
         "github": "prints annotations of GitHub Actions",
         "gitlab": "is a Code Quality report",
+        "diff": "is a patch with the remedies",
     }
     may_lack_cluster = True
 
@@ -77,15 +82,21 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         Option("Say no, and exit with 1, when a finding is at least this severe."),
     ] = "error"
     baseline: Annotated[
-        str | None, Option("Leave out the known findings recorded in FILE.", metavar="FILE", is_path=True)
+        str | None, Option("Leave out the findings recorded in FILE.", metavar="FILE", is_path=True)
     ] = None
     base: Annotated[
         str | None,
         Option(
-            "Leave out the findings that the manifests have in this git revision too, where HEAD left it.",
+            "Leave out what is also found in this git revision, where HEAD left it.",
             metavar="REVISION", is_path=True,
         ),
     ] = None  # fmt: skip
+    diff: Annotated[
+        bool,
+        Option(
+            "Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml")
+        ),
+    ] = False  # fmt: skip
     write_baseline: Annotated[
         str | None,
         Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True),
@@ -109,6 +120,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     def is_yes(self, report: CheckReport) -> bool | None:
         # Findings just recorded as known count as known.
         return True if self.write_baseline is not None else super().is_yes(report)
+
+    def written_in(self, form: Format) -> Check:
+        return msgspec.structs.replace(self, diff=self.diff or form.name == "diff")
 
     def keep(self, report: CheckReport) -> None:
         from kubespread.questions.check.answer import write_baseline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.reports.parts import ClusterReport, Judgment, Report
@@ -35,6 +36,10 @@ class Remedy(Report, frozen=True):
     """The same as ``--set`` of the other commands takes it, together."""
     edits: tuple[str, ...] = ()
     """The same as edits of the cluster (``uncordon node-7``), together."""
+    fields: dict[str, Any] = {}
+    """The same as fields of the object, by path, with what each is to be (null: left out), together; empty where
+    ``settings`` say it, or it is not about the object's own fields.
+    """
     outcome: str | None = None
     """The outcome of applying it, found by running the engine again; null where that was not tried."""
     commands: tuple[str, ...] = ()
@@ -155,6 +160,10 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """The commit they are found in: the last one that the base and HEAD have in common."""
     in_base: int = 0
     """Findings that the manifests have there too."""
+    patch: str | None = None
+    """With --diff the remedies of errors and warnings as a unified diff of the manifests, below comments (``#``) for
+    those that it lacks; null without.
+    """
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""

@@ -79,6 +79,8 @@ class Gathered(Struct):
     notes: list[str] = field(default_factory=list)
     texts: dict[str, bytes] = field(default_factory=dict)
     """Of the files that were read, by name."""
+    written: dict[tuple[str | None, str], Manifest] = field(default_factory=dict)
+    """The manifests of workloads, each with its own chosen, by file and name."""
     sources: Sequence[PodGiven] = ()
     """The same sources again, as far as they can be read only once."""
 
@@ -225,6 +227,7 @@ class _Gatherer:
         item = _chosen(source)
         name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
         row = pod_creator(item.api_version, item.kind) or UNKNOWN
+        self.gathered.written[_file(source), str(name)] = source
         annotated = (_annotations(item, path) for path in ("metadata", f"{row.template_path}.metadata"))
         return replace(_refused(error, _file(source), name), ignored=silenced_codes(*annotated))
 
@@ -277,6 +280,7 @@ class _Gatherer:
         item = _chosen(manifest)
         row = pod_creator(item.api_version, item.kind) or UNKNOWN
         own = subject.object.metadata.annotations if subject.object is not None else {}
+        self.gathered.written[_file(manifest), str(subject.name)] = manifest
         return replace(
             subject,
             template_path=item.written_path(row.template_path),

@@ -13,6 +13,7 @@ from kubespread.views.look import Look, RowOf
 if TYPE_CHECKING:
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.questions.scene import Scene
+    from kubespread.views.formats import Format
 
 
 _ROWS = ("table", "wide", "plain", "json", "yaml", "markdown", "csv")
@@ -95,8 +96,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
         return answer(self, scene)
 
-    def for_people(self) -> Explain:
-        return replace(self, with_pods=True) if self.nodes else self
+    def written_in(self, form: Format) -> Explain:
+        return replace(self, with_pods=True) if self.nodes and form.is_for_people else self
 
     def shown(self, look: Look) -> Look:
         by = None if self.by is None else RowOf(self.by)

@@ -11,7 +11,14 @@ from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, outcome, selector_text
-from kubespread.questions.check.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
+from kubespread.questions.check.lint.revisions import (
+    BY_REVISION,
+    by_revision,
+    counts_by_revision,
+    excess,
+    rolled_out,
+    told_apart,
+)
 from kubespread.questions.check.lint.trial import PodChange, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 
@@ -62,14 +69,18 @@ def counting_nothing(
     selector, trial = own_selector(case), case.trial
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
     if selector.match_labels:
+        fields = {f"{declared.path}.labelSelector": {"matchLabels": selector.match_labels}}
         text = f"select the pods' own labels: {selector_text(selector)}"
         if trial is not None:
             select = partial(with_constraint, position=declared.position, label_selector=selector)
             change = _by_revision(declared, select, case, trial)
             mended = trial.mended(change or select)
-            text += f"; {BY_REVISION} on this constraint" if change is not None else ""
+            if change is not None:
+                text += f"; {BY_REVISION} on this constraint"
+                fields |= by_revision([declared])
         remedy = Remedy(
             text=text,
+            fields=fields,
             outcome=None if mended is None else outcome(mended.placed, declared.constraint.topology_key),
         )
     return RuleFinding(

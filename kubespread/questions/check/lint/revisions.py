@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.trial import PodChange, with_constraint
 from kubespread.reports.rollout import RolloutReport
 
@@ -40,6 +41,14 @@ def told_apart(positions: Iterable[int]) -> PodChange:
         return pod
 
     return change
+
+
+def by_revision(constraints: Iterable[Declared]) -> dict[str, Any]:
+    """The same as fields of the object."""
+    return {
+        f"{declared.path}.matchLabelKeys": [*declared.written.match_label_keys, TEMPLATE_HASH]
+        for declared in constraints
+    }
 
 
 def excess(rollout: RolloutReport, position: int) -> int:

@@ -9,7 +9,10 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.report import Severity
+
+_Remedied = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A remedy, whatever its outcome and whichever constraint it is told of: text, settings and edits."""
 
 
 def with_remedies_together(findings: Sequence[RuleFinding], trial: Trial | None) -> Sequence[RuleFinding]:
@@ -24,7 +27,7 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: Trial | None)
         return findings
     together = trial.placed_with(_all(mended.values()))
     lacking = {remedy for remedy, change in mended.items() if change.placed.count < together.count}
-    needed = set[Remedy]()
+    needed = set[_Remedied]()
     if together.count > max(trial.placed.count, *(change.placed.count for change in mended.values())):
         needed = {remedy for remedy in lacking if _is_needed(mended[remedy], mended.values(), together, trial)}
     outcome = f"with the other remedies {together.text}"
@@ -40,8 +43,9 @@ def explains_pending(findings: Iterable[RuleFinding], trial: Trial | None) -> bo
     return trial is not None and bool(mended) and not trial.placed_with(_all(mended)).pending
 
 
-def _remedy_of(finding: RuleFinding) -> Remedy:
-    return replace(finding.remedy, outcome=None)
+def _remedy_of(finding: RuleFinding) -> _Remedied:
+    remedy = finding.remedy
+    return remedy.text, remedy.settings, remedy.edits
 
 
 def _is_needed(mended: Mended, among: Iterable[Mended], together: Placed, trial: Trial) -> bool:

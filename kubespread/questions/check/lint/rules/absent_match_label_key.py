@@ -43,7 +43,7 @@ def check(case: Case) -> Iterator[RuleFinding]:
                     field=f"{declared.path}.matchLabelKeys[{position}]",
                     message=f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key "
                     f"is dropped, and the constraint counts {_counted(declared)}",
-                    remedy=_remedy(key, case),
+                    remedy=_remedy(key, declared, case),
                 )
 
 
@@ -52,11 +52,14 @@ def _counted(declared: Declared) -> str:
     return "no pod" if selector.nothing or selector.is_empty else f"every pod with {selector}"
 
 
-def _remedy(key: str, case: Case) -> Remedy:
+def _remedy(key: str, declared: Declared, case: Case) -> Remedy:
     labels = case.subject.labels
     revision = next((name for name in _REVISIONS if key in _REVISIONS and name in labels), "")
     meant = revision or near_miss(key, labels)
-    return Remedy(text=f"matchLabelKeys: [{meant}]" if meant else f"leave {key} out, or give the pods that label")
+    if not meant:
+        return Remedy(text=f"leave {key} out, or give the pods that label")
+    keys = dict.fromkeys(meant if other == key else other for other in declared.written.match_label_keys)
+    return Remedy(text=f"matchLabelKeys: [{meant}]", fields={f"{declared.path}.matchLabelKeys": [*keys]})
 
 
 RULE = Rule("KS403", "absent-match-label-key", Severity.WARNING, check)

@@ -55,7 +55,11 @@ def _remedy(declared: Declared, trial: Trial) -> tuple[Mended | None, Remedy]:
     if not near:
         return None, Remedy(text=f"label every node: kubectl label node NAME {key}=DOMAIN")
     mended = trial.mended_where(declared.position, topology_key=near)
-    return mended, Remedy(text=f"topologyKey: {near}, which nodes have", outcome=outcome(mended.placed, near))
+    return mended, Remedy(
+        text=f"topologyKey: {near}, which nodes have",
+        fields={f"{declared.path}.topologyKey": near},
+        outcome=outcome(mended.placed, near),
+    )
 
 
 RULE = ClusterRule("KS201", "key-on-no-node", Severity.ERROR, check)

@@ -50,10 +50,15 @@ def _finding(case: Case, declared: Declared, key: str, value: str) -> RuleFindin
     replicas = counted(case.subject.replicas, "replica")
     now = f"the {replicas} of this template" if own is None else f"the {replicas} of this template, {own},"
     fate = "stop counting themselves with the next template" if declared.constraint.self_match else "count nowhere"
+    selector = own_selector(case)
+    fields = {
+        f"{declared.path}.labelSelector": {"matchLabels": selector.match_labels},
+        f"{declared.path}.matchLabelKeys": [*declared.written.match_label_keys, key],
+    }
     return RuleFinding(
         field=f"{declared.path}.labelSelector",
         message=f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}",
-        remedy=Remedy(text=f"{selector_text(own_selector(case))}, matchLabelKeys: [{key}]"),
+        remedy=Remedy(text=f"{selector_text(selector)}, matchLabelKeys: [{key}]", fields=fields),
     )
 
 

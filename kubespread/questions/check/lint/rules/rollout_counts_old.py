@@ -34,7 +34,14 @@ from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrat
 from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
+from kubespread.questions.check.lint.revisions import (
+    BY_REVISION,
+    by_revision,
+    counts_by_revision,
+    excess,
+    rolled_out,
+    told_apart,
+)
 from kubespread.questions.check.lint.rule import ClusterRule
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
@@ -97,7 +104,9 @@ def _by_revision(
     for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
         again = trial.rollout_of(deployment, told_apart([constraint.position for constraint in changed]))
         if _is_mended(declared, counting, rollout, again):
-            return Remedy(text=f"{BY_REVISION} on {where}", outcome=_outcome(again, declared))
+            return Remedy(
+                text=f"{BY_REVISION} on {where}", fields=by_revision(changed), outcome=_outcome(again, declared)
+            )
     return None
 
 
@@ -110,7 +119,10 @@ def _without_surge(
     strategy = UpdateStrategy(type="RollingUpdate", rolling_update=rolling)
     again = trial.rollout_of(replace(deployment, spec=replace(deployment.spec, strategy=strategy)))
     if _is_mended(declared, counting, rollout, again):
-        return Remedy(text=f"maxSurge: 0 and maxUnavailable: {unavailable}", outcome=_outcome(again, declared))
+        rolling_update = "spec.strategy.rollingUpdate"
+        fields = {f"{rolling_update}.maxSurge": 0, f"{rolling_update}.maxUnavailable": unavailable}
+        text = f"maxSurge: 0 and maxUnavailable: {unavailable}"
+        return Remedy(text=text, fields=fields, outcome=_outcome(again, declared))
     return Remedy(text=f"Kubernetes 1.27, which has {BY_REVISION}")
 
 

@@ -30,7 +30,7 @@ def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
     """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
     if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
         return None
-    return Remedy(text="leave minDomains out, or set whenUnsatisfiable: DoNotSchedule")
+    return Remedy(text="leave minDomains out, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
 
 
 RULE = FaultRule("KS104", "soft-min-domains", Severity.ERROR, remedy)

@@ -99,7 +99,8 @@ def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Rem
     if again.complete:
         fewest = again.fewest_ready
         ready = f"no fewer than {counted(fewest, 'pod')} ready on the way" if fewest else "with no pod ready on the way"
-        return Remedy(text=f"maxUnavailable: {above}", outcome=f"the restart ends, {ready}")
+        fields = {"spec.strategy.rollingUpdate.maxUnavailable": above}
+        return Remedy(text=f"maxUnavailable: {above}", fields=fields, outcome=f"the restart ends, {ready}")
     return Remedy(text="make room for another pod, or strategy.type: Recreate")
 
 

@@ -23,11 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.questions.check.lint.case import Case
+from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.rule import Rule
 from kubespread.questions.check.report import Remedy, Severity
 
+_REVISION = "controller-revision-hash"
 _UNIQUE = frozenset(
     {
         "apps.kubernetes.io/pod-index",
@@ -51,13 +52,18 @@ def check(case: Case) -> Iterator[RuleFinding]:
                     field=f"{declared.path}.matchLabelKeys[{position}]",
                     message=f"each of the {replicas} replicas has its own {key} and counts itself alone: "
                     "0 + 1 − 0 = 1 on every node, which never exceeds maxSkew",
-                    remedy=_remedy(case, key),
+                    remedy=_remedy(case, declared, key),
                 )
 
 
-def _remedy(case: Case, key: str) -> Remedy:
+def _remedy(case: Case, declared: Declared, key: str) -> Remedy:
     is_stateful = isinstance(case.subject.object, StatefulSet)
-    return Remedy(text="matchLabelKeys: [controller-revision-hash]" if is_stateful else f"leave {key} out")
+    keys = [other for other in declared.written.match_label_keys if other not in (key, _REVISION)]
+    keys += [_REVISION] if is_stateful else []
+    return Remedy(
+        text=f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"leave {key} out",
+        fields={f"{declared.path}.matchLabelKeys": keys or None},
+    )
 
 
 RULE = Rule("KS404", "unique-match-label-key", Severity.ERROR, check)

@@ -82,7 +82,7 @@ def _finding(declared: Declared, problem: str, meant: str, severity: Severity) -
     return RuleFinding(
         field=f"{declared.path}.topologyKey",
         message=f"{problem}: {happens}",
-        remedy=Remedy(text=remedy),
+        remedy=Remedy(text=remedy, fields={f"{declared.path}.topologyKey": meant} if meant else {}),
         severity=severity,
     )
 
