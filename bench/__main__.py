@@ -21,6 +21,7 @@ from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
 from bench.rendering import rendering
+from bench.reporting import reporting
 from bench.single_file import single_file
 from bench.starting import starting
 from bench.surviving import surviving
@@ -36,6 +37,7 @@ ROWS = {
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,
+    "report": reporting,
     "fleet": asking_fleets,
     "check": checking,
     "pending": pending,

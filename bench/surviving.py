@@ -25,34 +25,34 @@ _ZONE = "topology.kubernetes.io/zone"
 def surviving() -> None:
     print(f"Losing zones and draining nodes, {WORKLOADS:,} Deployments, saved snapshots, whole processes unless said")
     with tempfile.TemporaryDirectory() as name:
-        small, large = (_saved(Path(name), nodes) for nodes in (1_000, 5_000))
-        _print("survive, all zones of 1,000 nodes", partial(_run, "survive", "-A", "-S", small), 10)
+        small, large = (saved(Path(name), nodes) for nodes in (1_000, 5_000))
+        show("survive, all zones of 1,000 nodes", partial(run, "survive", "-A", "-S", small), 10)
         losing = ("snapshot", "-S", large, "--fail", f"{_ZONE}=zone-0", "-o", str(Path(name) / "after.json.gz"))
-        _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 8)
-        audited = partial(_run, "audit", "-A", "-S", large, codes=(0, 1))
-        _print("audit, all workloads of 5,000 nodes", audited, 10)
+        show("losing one of three zones of 5,000 nodes", partial(run, *losing), 8)
+        audited = partial(run, "audit", "-A", "-S", large, codes=(0, 1))
+        show("audit, all workloads of 5,000 nodes", audited, 10)
         for older, differ in (("1.36", "alike"), ("1.30", "all different")):
             releases = ("--kube-version", older, "--kube-version", "1.37")
-            comparing = partial(_run, "compare", "-A", "-S", small, *releases, codes=(0, 1))
-            _print(f"compare, all workloads of 1,000 nodes in two releases, {differ}", comparing, None)
+            comparing = partial(run, "compare", "-A", "-S", small, *releases, codes=(0, 1))
+            show(f"compare, all workloads of 1,000 nodes in two releases, {differ}", comparing, None)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
-        _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 12)
+        show("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 12)
         one_core = ("--jobs", "1", "-S")
         for nodes, path, target in (("1,000", small, 8), ("5,000", large, 60)):
-            removing = partial(_run, "removable", *one_core, path)
-            _print(f"removable, all of {nodes} nodes, one core", removing, target)
-        losing_hosts = partial(_run, "survive", "-A", "--key", "hostname", *one_core, small)
-        _print("survive, each of 1,000 hosts, one core", losing_hosts, 15)
+            removing = partial(run, "removable", *one_core, path)
+            show(f"removable, all of {nodes} nodes, one core", removing, target)
+        losing_hosts = partial(run, "survive", "-A", "--key", "hostname", *one_core, small)
+        show("survive, each of 1,000 hosts, one core", losing_hosts, 15)
 
 
-def _saved(directory: Path, nodes: int) -> str:
+def saved(directory: Path, nodes: int) -> str:
     source, saved = directory / "source.json", str(directory / f"{nodes}.json.gz")
     source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": running(nodes, WORKLOADS)}))
-    _run("snapshot", "-S", str(source), "-o", saved)
+    run("snapshot", "-S", str(source), "-o", saved)
     return saved
 
 
-def _run(*arguments: str, codes: tuple[int, ...] = (0,)) -> None:
+def run(*arguments: str, codes: tuple[int, ...] = (0,)) -> None:
     done = subprocess.run([str(PROGRAM), *arguments, "-q"], check=False, stdout=subprocess.DEVNULL)
     if done.returncode not in codes:
         raise subprocess.CalledProcessError(done.returncode, done.args)
@@ -66,7 +66,7 @@ def _drain_each(snapshot: Snapshot) -> None:
         world.next_step()
 
 
-def _print(what: str, work: Callable[[], object], target: float | None) -> None:
+def show(what: str, work: Callable[[], object], target: float | None) -> None:
     took = seconds(work)
     met = "" if target is None else against(took, target, "s")
     print(f"  {what:<54}{took:8.2f} s   {met}".rstrip())

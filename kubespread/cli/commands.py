@@ -48,7 +48,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "completion": _Command(
         "Print the script that completes commands, options and names.", has_ordered_options=False
     ),
-    "demo": _Command("Try explain and simulate on a small example cluster.", has_ordered_options=False),
+    "demo": _Command("Try explain, simulate and report on a small example cluster.", has_ordered_options=False),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
 
 def demo() -> int:
-    """Explain and simulate a deployment on a small cluster that comes with kubespread, to see the answers."""
+    """Explain and simulate a deployment on a small cluster that comes with kubespread, and report on that cluster."""
     try:
         Path.cwd()
     except FileNotFoundError as error:
@@ -26,6 +26,9 @@ def demo() -> int:
         say("")
         say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
         code = command_of(question("simulate"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
+        say("")
+        say(f"$ kubespread report -A -S {_CLUSTER}")
+        command_of(question("report"))(all_namespaces=True, snapshot=[_CLUSTER], output="table")
     say("")
     say("Both files come with kubespread. With yours: kubespread explain MANIFEST -S CLUSTER; more: kubespread --help")
     return code

@@ -237,7 +237,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
-    "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
+    "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
     "check": {
         "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED,
         "-l": "-l app=other", "-A": "-A", "--select": "--select KS2", "--ignore": "--ignore KS1,KS3", "--fail-on": "--fail-on info",

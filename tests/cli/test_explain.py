@@ -292,16 +292,18 @@ def test_verbose_says_what_was_read() -> None:
     )
 
 
-def test_demo_shows_both_answers_without_a_checkout(tmp_path: Path) -> None:
+def test_demo_shows_its_answers_without_a_checkout(tmp_path: Path) -> None:
     result = run("demo", cwd=tmp_path)
     assert result.code == 0
     said = result.out.splitlines()
     assert "1 of 8 nodes fits: c-3" in said
     assert "Deployment/web in default: 9 of 9 replicas placed" in said
+    assert "0 critical, 3 warnings, 7 notices of 2 workloads on 8 nodes" in said
     assert str(ROOT) not in result.out + result.err
     assert [line for line in result.err.splitlines() if line.startswith("$")] == [
         "$ kubespread explain web.yaml -S cluster.yaml",
         "$ kubespread simulate web.yaml -S cluster.yaml --replicas 9",
+        "$ kubespread report -A -S cluster.yaml",
     ]
 
 

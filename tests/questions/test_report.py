@@ -296,3 +296,98 @@ def test_the_bar_is_set_by_level(bar: list[str], code: int, unmet: str, tmp_path
     result = run("report", "-A", "-S", str(file), "-o", "name", *bar)
     assert (result.code, unmet.partition(":")[0] in result.err) == (code, True)
     assert result.out == "default/Deployment/web\n"
+
+
+def lines_of(report: Scorecard) -> dict[str, tuple[str | None, str | None, int | None]]:
+    return {line.key: (line.change, line.level_before, line.extent_before) for line in report.lines}
+
+
+@pytest.fixture
+def zones() -> list[Data]:
+    """A Deployment that lies three to one to none, and a budget that lets no pod go."""
+    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    return [
+        *hosts("a", "b", "c"),
+        *deployment("web", ("n0", "n0", "n0", "n1"), spec=spread),
+        budget("web", minAvailable=4),
+    ]
+
+
+def test_an_earlier_report_says_what_is_new_worse_better_the_same_or_gone(zones: list[Data], tmp_path: Path) -> None:
+    before, file = reported(*zones), tmp_path / "before.json"
+    file.write_bytes(before.to_json())
+    same = reported(*zones, since=file)
+    assert {change for change, _, _ in lines_of(same).values()} == {"same"}
+    assert same.since is not None
+    assert same.since.gone == ()
+    assert [area.score_before for area in same.areas] == [area.score for area in before.areas]
+    less = [each for each in zones if each["kind"] != "PodDisruptionBudget"]
+    moved = [
+        {**each, "spec": {**each["spec"], "nodeName": "n0"}} if each["metadata"]["name"] == "web-d" else each
+        for each in less
+    ]
+    then = reported(*moved, pod("debug", "n2"), since=file)
+    skew = "spread/violated/default/Deployment/web/zone/0"
+    assert lines_of(then)[skew] == ("worse", "warning", 2)
+    assert lines_of(then)["drains/noController"] == ("new", None, None)
+    assert then.since is not None
+    assert [line.key for line in then.since.gone if line.key.startswith(("budgets", "drains"))] == [
+        "budgets/default/web", "drains/budget",
+    ]  # fmt: skip
+    new, worse = (sum(line.change == change for line in then.lines) for change in ("new", "worse"))
+    assert f"; since then {new} new, {worse} worse, " in then.answer[0]
+    assert then.answer[0].endswith(f" {len(then.since.gone)} gone")
+    file.write_bytes(then.to_json())
+    assert lines_of(reported(*zones, since=file))[skew] == ("better", "warning", 3)
+
+
+def test_only_what_came_since_then_fails(zones: list[Data], tmp_path: Path) -> None:
+    cluster, before = tmp_path / "cluster.json", tmp_path / "before.json"
+    stuck = pod("stuck", nodeSelector={"no": "node"})
+    cluster.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*zones, stuck]}))
+    before.write_text(run("report", "-A", "-S", str(cluster), "-q", "-o", "json").out)
+    asked = ["report", "-A", "-S", str(cluster), "--since", str(before), "--fail-on", "worse", "-q", "-o", "name"]
+    assert run("report", "-A", "-S", str(cluster), "-q", "-o", "name").code == 1
+    assert run(*asked).code == 0
+    assert run(*asked, "--drain", "n0").code == 1
+
+
+def test_a_fleet_is_compared_cluster_by_cluster(zones: list[Data], tmp_path: Path) -> None:
+    for name, objects in {"one": zones, "two": [*zones, pod("debug", "n2")]}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
+    asked = ["fleet", "-S", str(tmp_path / "*.json"), "report", "-A", "-q", "-o", "json"]
+    before = tmp_path / "before"
+    before.write_text(run(*asked).out)
+    (tmp_path / "one.json").write_text((tmp_path / "two.json").read_text())
+    told = {
+        Path(row["name"]).stem: [line["key"] for line in row["reports"][0]["lines"] if line["change"] == "new"]
+        for row in json.loads(run(*asked, "--since", str(before)).out)["clusters"]
+    }
+    assert told["two"] == []
+    assert "drains/noController" in told["one"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param(None, "No such file or directory", id="no file"),
+        pytest.param("lines: []", "not what kubespread report -o json writes: JSON is malformed", id="no JSON"),
+        pytest.param(
+            '{"kind": "AuditReport"}', "not what kubespread report -o json writes: kind AuditReport", id="an audit"
+        ),
+        pytest.param('{"kind": "FleetReport"}', "none of its 0 clusters is this one", id="a fleet without it"),
+    ],
+)
+def test_what_is_no_earlier_report_is_refused(text: str | None, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "before.json"
+    if text is not None:
+        file.write_text(text)
+    result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--since", str(file))
+    assert result.code == 2
+    assert result.err.startswith(f"error: --since {file}: {why}")
+    assert len(result.err.splitlines()) == 1
+
+
+def test_without_an_earlier_report_nothing_can_be_new() -> None:
+    result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--fail-on", "new")
+    assert (result.code, result.err) == (2, "error: --fail-on new has no effect without --since\n")

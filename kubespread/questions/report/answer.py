@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from kubespread.controllers.outage import is_silent
+from kubespread.errors import UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.pod_status import is_active
@@ -18,6 +22,7 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, asks
 from kubespread.questions.removable.question import Removable
+from kubespread.questions.report.earlier import read_earlier
 from kubespread.questions.report.evictions import kept_nodes, tight_budgets, whose
 from kubespread.questions.report.growth import at_maximum, growing
 from kubespread.questions.report.lines import (
@@ -34,7 +39,7 @@ from kubespread.questions.report.lines import (
 )
 from kubespread.questions.report.own_rules import strays
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import ReportLine, Scorecard
+from kubespread.questions.report.report import LEVELS, ReportLine, Scorecard
 from kubespread.questions.report.scores import Held, held_by, scores
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -42,6 +47,7 @@ from kubespread.questions.survive.question import Survive
 from kubespread.questions.tasks import Workers
 from kubespread.reports.parts import ClusterReport
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
 
 R = TypeVar("R", bound=ClusterReport)
 POOLS = (
@@ -69,6 +75,7 @@ def report(
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
+    since: str | Path | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -79,17 +86,26 @@ def report(
     without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
     """
     names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Report(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
+    question = Report(
+        workloads=names, namespace=namespace, selector=selector, preemption=preemption,
+        since=None if since is None else str(since),
+    )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
+    if question.fail_on in ("new", "worse") and question.since is None:
+        raise UsageError(f"--fail-on {question.fail_on} has no effect without --since")
+    earlier = None if question.since is None else read_earlier(question.since, scene.source)
     asking = _Asking(question, scene)
     audit = asking.of(Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
-    lines = [*asking.lines(rows), *(() if audit is None else of_audit(audit, asking.commands))]
+    lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, asking.commands))])
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
+    areas = () if audit is None else tuple(scores(rows, zones, hosts, asking.held))
+    if earlier is not None:
+        lines, areas = [*map(earlier.line, lines)], tuple(map(earlier.score, areas))
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -99,8 +115,9 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         preemption=question.preemption,
         nodes=len(scene.now.nodes),
         workloads=len(rows),
-        areas=() if audit is None else tuple(scores(rows, zones, hosts, asking.held)),
-        lines=tuple(sorted(lines, key=lambda line: line.badness)),
+        areas=areas,
+        lines=tuple(lines),
+        since=None if earlier is None else earlier.without(lines, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
@@ -111,10 +128,27 @@ def answer(question: Report, scene: Scene) -> Scorecard:
 
 
 def _failures(question: Report, report: Scorecard) -> Iterator[str]:
-    level = question.fail_on
-    if level is not None and report.reaches(level):
-        worst = report.lines[0]
-        yield f"--fail-on {level}: {report.reaches(level):,} of {len(report.lines):,} lines, the worst: {worst.what}"
+    bar = question.fail_on
+    if bar is None:
+        return
+    if bar in ("new", "worse"):
+        changes = ("new",) if bar == "new" else ("new", "worse")
+        reaching = [line for line in report.lines if line.change in changes]
+    else:
+        reaching = [line for line in report.lines if LEVELS.index(line.level) >= LEVELS.index(bar)]
+    if reaching:
+        yield f"--fail-on {bar}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
+
+
+def _distinct(lines: Iterable[ReportLine]) -> list[ReportLine]:
+    """The worst first, each under a key of its own: causes that differ in their numbers alone are numbered."""
+    seen: Counter[str] = Counter()
+    distinct = []
+    for line in sorted(lines, key=lambda line: line.badness):
+        seen[line.key] += 1
+        number = seen[line.key]
+        distinct.append(line if number == 1 else replace(line, key=f"{line.key}/{number}"))
+    return distinct
 
 
 class _Asking:

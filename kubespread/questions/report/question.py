@@ -30,6 +30,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
       kubespread report -A
       kubespread report -A -S cluster.json.gz -o markdown
       kubespread report -A --html report.html --fail-on warning
+      kubespread report -A --since yesterday.json -o json --fail-on worse > today.json
       kubespread fleet --contexts 'prod-*' report -A
     """
 
@@ -51,10 +52,19 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         "prometheus": "prints metrics for a textfile collector",
     }
 
-    fail_on: Annotated[
-        Literal["critical", "warning", "notice"] | None,
+    since: Annotated[
+        str | None,
         Option(
-            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default).",
+            "Compare with FILE, what -o json wrote of the same cluster or fleet before: lines are new, worse, better, "
+            "the same or gone.",
+            metavar="FILE", is_path=True,
+        ),
+    ] = None  # fmt: skip
+    fail_on: Annotated[
+        Literal["critical", "warning", "notice", "new", "worse"] | None,
+        Option(
+            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default); or, with "
+            "--since, when one is new, or new or worse.",
             is_for_scripts=True,
         ),
     ] = None
@@ -71,4 +81,5 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         return answer(self, scene)
 
     def is_yes(self, report: Scorecard) -> bool:
-        return not report.levels["critical"]
+        # What was there before is accepted there.
+        return self.fail_on in ("new", "worse") or not report.levels["critical"]

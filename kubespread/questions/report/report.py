@@ -14,7 +14,9 @@ from kubespread.wording import count_of
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
 """From the least to the worst."""
+Change = Literal["new", "worse", "better", "same"]
 Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread", "rules", "room"]
+CHANGES: tuple[Change, ...] = get_args(Change)
 AREAS: tuple[Area, ...] = get_args(Area)
 
 
@@ -52,6 +54,12 @@ class ReportLine(Report, frozen=True, kw_only=True):
     """The change that was tried and helps; null where none was found, or none was looked for."""
     commands: tuple[str, ...] = ()
     """The same for kubectl, where it has something to change in the cluster."""
+    change: Change | None = None
+    """What became of it since the earlier report, by level first and then by extent; null where none is given."""
+    level_before: Badness | None = None
+    """Its level then; null for a new one."""
+    extent_before: int | None = None
+    """Its extent then; null for a new one."""
 
     @property
     def badness(self) -> tuple[int, int, int, str]:
@@ -72,6 +80,28 @@ class AreaScore(Report, frozen=True, kw_only=True):
     """How many there are."""
     counted: str
     """What the points are."""
+    score_before: int | None = None
+    """The score of the earlier report; null where none is given, or it had none."""
+
+
+class GoneLine(Report, frozen=True):
+    """A line of an earlier report that is not there any more."""
+
+    key: str
+    """As it had it."""
+    level: Badness
+    """How bad it was."""
+    what: str
+    """Its sentence then."""
+
+
+class Earlier(Report, frozen=True):
+    """An earlier report of the same cluster."""
+
+    time: str | None
+    """When that cluster was read, RFC 3339; null where the report does not say."""
+    gone: tuple[GoneLine, ...]
+    """Its lines that are not there any more; none is called so where this report is unfinished."""
 
 
 class Scorecard(ScheduledReport, frozen=True, kw_only=True):
@@ -92,6 +122,8 @@ class Scorecard(ScheduledReport, frozen=True, kw_only=True):
     """The worst first."""
     levels: dict[Badness, int] = {}
     """How many lines are of each level."""
+    since: Earlier | None = None
+    """The report that this one is compared with; null where none is given."""
     nodes_lost: int = 0
     """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
 
@@ -104,6 +136,18 @@ class Scorecard(ScheduledReport, frozen=True, kw_only=True):
         """How many lines are of a level, or of a worse one."""
         return sum(self.levels[at] for at in LEVELS[LEVELS.index(level) :])
 
+    @property
+    def _changes(self) -> str:
+        """``; since 2026-11-01T06:00:00Z 2 new, 1 worse, 0 better, 3 gone``."""
+        if self.since is None:
+            return ""
+        changes = [f"{self.changed(change):,} {change}" for change in CHANGES if change != "same"]
+        return f"; since {self.since.time or 'then'} {', '.join(changes)}, {len(self.since.gone):,} gone"
+
+    def changed(self, *changes: Change) -> int:
+        """How many lines became one of these."""
+        return sum(line.change in changes for line in self.lines)
+
     def judged(self) -> Judgment:
         return "no" if self.reaches("warning") else "yes"
 
@@ -111,7 +155,7 @@ class Scorecard(ScheduledReport, frozen=True, kw_only=True):
         counts = [count_of(self.levels[level], level) for level in reversed(LEVELS) if level != "critical"]
         of = f"of {count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         if not self.lines:
-            yield f"nothing is wrong {of}"
+            yield f"nothing is wrong {of}{self._changes}"
         else:
-            yield f"{self.levels['critical']:,} critical, {', '.join(counts)} {of}"
+            yield f"{self.levels['critical']:,} critical, {', '.join(counts)} {of}{self._changes}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])

@@ -32,10 +32,22 @@ _AREAS: Sequence[Column[AreaScore]] = (
     Column(header="POINTS", value=lambda row: f"{row.points:,g} of {row.of:,}", fit=Fit.END),
     Column(header="COUNTED", value=lambda row: row.counted, fit=Fit.END, least=20),
 )
+
+
+def _change(line: ReportLine) -> str:
+    """``worse: 3, was 2``."""
+    if line.change in (None, "new", "same"):
+        return line.change or ""
+    if line.level_before != line.level:
+        return f"{line.change}: was {line.level_before}"
+    return f"{line.change}: {line.extent:,}, was {line.extent_before:,}"
+
+
 _LINE: Sequence[Column[ReportLine]] = (
     Column(header="LEVEL", value=lambda row: row.level),
     Column(header="AREA", value=lambda row: row.area),
     Column(header="WHAT", value=lambda row: row.what),
+    Column(header="CHANGE", value=_change, hides_empty=True),
     Column(header="EXTENT", value=lambda row: row.extent, is_number=True),
     Column(header="WHOM", value=lambda row: [*row.workloads, *row.nodes], readers=Readers.PIPES),
     Column(header="SINCE", value=lambda row: row.since),
@@ -79,6 +91,10 @@ def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
     for line in shown:
         yield from _line(line, look)
     yield from left_out(len(report.lines) - len(shown), "line")
+    for gone in () if report.since is None else report.since.gone:
+        yield from wrapped(
+            [Cell(f"{INDENT}{'gone':8}", DIM), Cell(f" {escaped(gone.what)}", DIM)], look.width, HANGING + 7
+        )
     for area in report.areas:
         yield from _scored(area, look)
 
@@ -86,8 +102,9 @@ def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
 def _scored(area: AreaScore, look: Look) -> Iterator[Line]:
     """``running   83  36 of 43 desired pods are ready``."""
     score = "-" if area.score is None else f"{area.score}"
+    was = "" if area.score_before in (None, area.score) else f" (was {area.score_before})"
     style = {Tone.GOOD: "green", Tone.WARN: "yellow", Tone.BAD: "red"}.get(_score_tone(area), "")
-    said = Cell(f"  {area.points:,g} of {area.of:,} {area.counted}")
+    said = Cell(f"  {area.points:,g} of {area.of:,} {area.counted}{was}")
     yield from wrapped([Cell(f"{INDENT}{area.area:8}"), Cell(f"{score:>4}", style), said], look.width, HANGING + 12)
 
 
@@ -97,7 +114,8 @@ _STYLES: dict[Badness, str] = {"critical": "red", "warning": "yellow", "notice":
 def _line(line: ReportLine, look: Look) -> Iterator[Line]:
     """What it is; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
-    text = Cell(f" {escaped(line.what)}{since}")
+    change = "" if line.change in (None, "same") else f" [{_change(line)}]"
+    text = Cell(f"{change} {escaped(line.what)}{since}")
     yield from wrapped([Cell(f"{INDENT}{line.level:8}", _STYLES[line.level]), text], look.width, HANGING + 7)
     indent = " " * (HANGING + 7)
     if line.remedy is not None:
