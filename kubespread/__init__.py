@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from kubespread.questions.tasks import Workers
     from kubespread.questions.upgrade.answer import upgrade
     from kubespread.questions.upgrade.report import UpgradeReport
+    from kubespread.questions.verify.answer import verify
+    from kubespread.questions.verify.report import VerifyReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -83,6 +85,7 @@ __all__ = [
     "TopologyMap",
     "UpgradeReport",
     "UsageError",
+    "VerifyReport",
     "Workers",
     "__version__",
     "advise",
@@ -109,6 +112,7 @@ __all__ = [
     "survive",
     "topology_map",
     "upgrade",
+    "verify",
     "write_baseline",
 ]
 
@@ -141,6 +145,7 @@ _HOMES = {
     "TopologyMap": "kubespread.questions.map.report",
     "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
+    "VerifyReport": "kubespread.questions.verify.report",
     "Workers": "kubespread.questions.tasks",
     "advise": "kubespread.questions.advise.answer",
     "after_edits": "kubespread.questions.opening",

@@ -122,6 +122,8 @@ PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
     ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
     ("report", "audit"), ("report", "capacity"), ("report", "check"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
+    ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "play"), ("verify", "simulate"),
+    ("verify", "survive"),
 }  # fmt: skip
 DRAWING_MAPS = {
     *(f"views/page/{name}.py" for name in ("legend", "node_table", "picture", "writing")),

@@ -24,9 +24,11 @@ _TYPES: Mapping[Holds, dict[str, Any]] = {
     Holds.TEXT: _TEXT,
     Holds.TEXTS: {"type": "array", "items": _TEXT},
     Holds.NUMBER: {"type": "integer", "minimum": 0},
+    Holds.AMOUNT: {"type": ["integer", "string"], "minimum": 0, "minLength": 1},
     Holds.FLAG: {"type": "boolean"},
     Holds.LABELS: {"type": "object", "additionalProperties": _TEXT},
     Holds.STEPS: {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Step"}},
+    Holds.LIST: {"type": "array"},
     Holds.OBJECT: {"type": "object"},
     Holds.READINESS: {"type": ["object", "string"]},
 }
@@ -34,14 +36,14 @@ _TYPES: Mapping[Holds, dict[str, Any]] = {
 
 def schema() -> dict[str, Any]:
     """What no reader of JSON Schema can tell, whether a text names edits and nodes that there are, is left out."""
-    root = _object(SCENARIO)
+    root = fields_schema(SCENARIO)
     root["properties"] |= {
         "apiVersion": {"const": API_VERSION},
         "kind": {"const": KIND},
-        "metadata": _object(METADATA),
-        "spec": _object(SPEC),
+        "metadata": fields_schema(METADATA),
+        "spec": fields_schema(SPEC),
     }
-    stuck = _object({"stuck": Field(Holds.TEXTS, READINESS["stuck"].help, is_required=True)})
+    stuck = fields_schema({"stuck": Field(Holds.TEXTS, READINESS["stuck"].help, is_required=True)})
     root["properties"]["spec"]["properties"]["readiness"] = {"anyOf": [{"const": AT_ONCE}, stuck]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -54,7 +56,7 @@ def schema() -> dict[str, Any]:
 def _step() -> dict[str, Any]:
     keys: dict[str, Any] = {key: _shape(verb) for key, verb in STEPS.items()}
     keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in VERBS if verb not in STEPS}
-    beside = _object(BESIDE_STEP)["properties"]
+    beside = fields_schema(BESIDE_STEP)["properties"]
     one_key = [{"required": [key]} for key in keys]
     readiness_only = {
         "anyOf": [{"required": [name]} for name in READINESS],
@@ -71,13 +73,14 @@ def _step() -> dict[str, Any]:
 
 def _shape(verb: type[Verb]) -> dict[str, Any]:
     form = verb.form
-    forms = [{**_TEXT, "description": form.text}, _object(form.fields)]
+    forms = [{**_TEXT, "description": form.text}, fields_schema(form.fields)]
     if IN_LIST in form.fields:
         forms.append(_TYPES[Holds.TEXTS])
     return {"description": verb.help(), "anyOf": forms}
 
 
-def _object(fields: Fields) -> dict[str, Any]:
+def fields_schema(fields: Fields) -> dict[str, Any]:
+    """An object that has these fields and no other."""
     return {
         "type": "object",
         "properties": {name: {**_TYPES[field.holds], "description": field.help} for name, field in fields.items()},

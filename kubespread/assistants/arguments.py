@@ -113,6 +113,12 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
         elif isinstance(option, questions.Scenario):
             yield "steps", _Steps, msgspec.field()
             yield "manifest", _First, None
+        elif isinstance(option, questions.Promises):
+            yield (
+                field.name,
+                Annotated[str, Meta(description="A file of kind Promises, as YAML or JSON text.")],
+                (msgspec.field()),
+            )
         elif option.is_for_assistants:
             yield field.name, _described(kind, option), msgspec.field(default=field.default, name=field.encode_name)
 
@@ -133,6 +139,10 @@ def asked_by(
     for field, _, option in questions.options_of(question):
         if isinstance(option, questions.Scenario):
             values[field.name] = scenario_of(arguments)
+        elif isinstance(option, questions.Promises):
+            from kubespread.scenario.promises import promises_of
+
+            values[field.name] = promises_of(arguments.promises)
         elif isinstance(option, questions.Sides):
             values[field.name] = sides_of(arguments, snapshot, scheduler)
         elif not isinstance(option, questions.Workload):

@@ -35,6 +35,7 @@ from kubespread.questions.question import (
     Namespace,
     Option,
     Pod,
+    Promises,
     Question,
     Scenario,
     Sides,
@@ -243,7 +244,7 @@ def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
-    if isinstance(option, Namespace | Pod | Scenario | Workload):
+    if isinstance(option, Namespace | Pod | Promises | Scenario | Workload):
         return _of_its_own(name, option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
@@ -287,8 +288,8 @@ def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
             return sides_field(option)
         case Workload():
             return manifest_field(option) if option.names else pods_field(option, is_optional=is_optional)
-        case Scenario():
-            return _scenario(name, option)
+        case Scenario() | Promises():
+            return _file(name, option)
         case _:
             return _pod(name, option)
 
@@ -328,8 +329,14 @@ def _number(name: str, option: Option, words: Sequence[str]) -> Field:
     return Field((Parameter(name, Annotated[str | None, declared], None),), value)
 
 
-def _scenario(name: str, option: Option) -> Field:
+def _file(name: str, option: Scenario | Promises) -> Field:
+    """A file of a kind of its own, which is read before any cluster."""
+
     def value(typed: Typed) -> Any:
+        if isinstance(option, Promises):
+            from kubespread.scenario.promises import read_promises
+
+            return read_promises(typed[name])
         from kubespread.scenario.reading import read_scenario
 
         return read_scenario(typed[name])

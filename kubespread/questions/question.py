@@ -60,7 +60,7 @@ class Option:
     @property
     def is_told(self) -> bool:
         """Whether an answer repeats it in its question; reports have their subject and namespace of their own."""
-        own = isinstance(self, Workload | Scenario | Pod | Namespace | Ending)
+        own = isinstance(self, Workload | Scenario | Promises | Pod | Namespace | Ending)
         return not (self.is_for_scripts or self.is_path or own)
 
     @property
@@ -117,6 +117,10 @@ class Scenario(Argument):
     """A scenario: a file on the command line, positional; from an assistant the texts of the steps, after a manifest
     that is applied.
     """
+
+
+class Promises(Argument):
+    """Promises: a file on the command line, positional; from an assistant its text."""
 
 
 class Pod(Option):

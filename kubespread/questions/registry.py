@@ -24,6 +24,7 @@ QUESTIONS = {
     "removable": "Removable",
     "rebalance": "Rebalance",
     "check": "Check",
+    "verify": "Verify",
 }
 """The class of each question by its command, which also names its folder or file; in the order in which people ask."""
 

@@ -15,6 +15,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, workload_of
+from kubespread.world.store.owners import in_order
 
 
 class WorkloadsAsked(Struct, frozen=True):
@@ -71,6 +72,12 @@ class WorkloadsAsked(Struct, frozen=True):
             )
 
         return is_asked
+
+    def chosen_in(self, world: World) -> list[WorkloadName]:
+        """All of them, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
+        is_asked = self.those_in(world)
+        names = (name for name in _labels(world) if is_asked(name) and _above(world, name) == name)
+        return sorted(names, key=in_order)
 
     def none_found(self, snapshot: Snapshot) -> UsageError:
         """The error where no workload is among them, or none of those that are named has a pod."""

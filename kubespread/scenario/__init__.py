@@ -1,1 +1,1 @@
-"""Scenarios: what happens to a cluster, step by step, as a file says it."""
+"""Files that ask: scenarios, what happens to a cluster step by step, and promises, what is to hold of it."""

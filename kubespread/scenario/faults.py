@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, collected while it is read."""
+"""What is wrong with a file of ours, collected while it is read."""
 
 from __future__ import annotations
 
@@ -82,17 +82,23 @@ def _holds(value: Any, what: Holds) -> bool:
         case Holds.TEXTS:
             return isinstance(value, list) and all(map(_is_text, value))
         case Holds.NUMBER:
-            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
+            return _is_number(value)
+        case Holds.AMOUNT:
+            return _is_text(value) or _is_number(value)
         case Holds.FLAG:
             return isinstance(value, bool)
         case Holds.LABELS:
             return isinstance(value, Mapping) and all(map(_is_text, (*value, *value.values())))
-        case Holds.STEPS:
+        case Holds.STEPS | Holds.LIST:
             return isinstance(value, list)
         case Holds.OBJECT:
             return isinstance(value, Mapping)
         case Holds.READINESS:
             return isinstance(value, Mapping) or value == AT_ONCE
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
 
 
 def _is_text(value: Any) -> bool:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from kubespread.escaping import escaped
 
-GOOD, BAD, DIM, HEAD = "32", "31", "2", "1"
+GOOD, WARNED, BAD, DIM, HEAD = "32", "33", "31", "2", "1"
 """Styles, as terminals number them: green, red, dim and bold."""
 GAP = 2
 """How far columns are apart, unless a table says otherwise."""

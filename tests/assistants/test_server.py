@@ -22,6 +22,13 @@ from tests.cli.support import FIXTURES, POD, PROGRAM, Result, environment, run
 
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 MANIFEST = Path(POD).read_text()
+PROMISES = json.dumps(
+    {
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Promises",
+        "promises": [{"workload": "deploy/web", "survives": "any zone"}],
+    }
+)
 ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "explain": ({"workload": "deploy/web", "kubeVersion": "1.34"}, ("explain", "deploy/web", "--kube-version", "1.34")),
     "advise": (
@@ -49,6 +56,7 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "removable": ({"nodes": ["zone=c"], "force": True}, ("removable", "zone=c", "--force")),
     "upgrade": ({"nodes": "zone=c", "surge": 1}, ("upgrade", "--nodes", "zone=c", "--surge", "1")),
     "check": ({"namespace": "default"}, ("check",)),
+    "verify": ({"promises": PROMISES}, ("verify", PROMISES)),
 }
 """The arguments of a tool, and the command that asks the same."""
 Calls = list[tuple[str, dict[str, Any]]]

@@ -161,6 +161,10 @@ def written(directory: Path) -> None:
         "dir/one.yaml": new, "dir/below/two.yaml": deployment("two", 3),
         "base/kustomization.yaml": {"resources": []}, "base/built.yaml": deployment("built", 2),
         "groups.json": GROUPS,
+        "promises.json": {
+            "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+            "promises": [{"namespace": "default", "spread": {"zone": 1}, "fits": "replicas"}],
+        },
         "scenario.json": {
             "apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario",
             "spec": {"steps": [{"scale": "deploy/web=9"}, {"fail": f"{ZONE}=a"}]},
@@ -237,6 +241,10 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
+    "verify": {
+        "promises": "promises.json", **SHARED, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption",
+        **_WORKERS,
+    },
     "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
     "check": {
         "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED,

@@ -14,6 +14,7 @@ ASKED = (
     ("simulate", "deploy/web", "-n", "shop", "--then", "fail=topology.kubernetes.io/zone=eu-west-1a"),
     ("removable",),
     ("report", "-A"),
+    ("verify", "fixtures/promises/room.yaml"),
 )
 PROGRAM = f"""
 from tests.cli.support import run

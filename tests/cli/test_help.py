@@ -35,7 +35,7 @@ def test_commands_are_listed_by_what_people_want() -> None:
         "Why": ["explain", "advise", "pending"],
         "What if": ["simulate", "play", "compare", "survive", "upgrade"],
         "Cluster": ["audit", "report", "map", "capacity", "removable", "rebalance", "fleet"],
-        "CI": ["check"],
+        "CI": ["check", "verify"],
         "Set up": ["snapshot", "mcp", "config", "rbac", "completion", "demo"],
     }
 

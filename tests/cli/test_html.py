@@ -23,6 +23,7 @@ COMMANDS: dict[str, list[str]] = {
     "pending": ["-A", "-S", BLOCKED],
     "audit": ["-A", "-S", BLOCKED],
     "report": ["-A", "-S", BLOCKED],
+    "verify": [str(FIXTURES / "promises" / "room.yaml"), "-S", BLOCKED],
     "capacity": ["--request", "cpu=1", "-S", CLUSTER],
     "removable": ["-S", BLOCKED],
     "rebalance": ["-A", "-S", BLOCKED],

@@ -15,6 +15,7 @@ from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 AUDITED = str(FIXTURES / "clusters" / "audit.yaml")
 SCHEDULER = kubespread.Scheduler()
+PROMISES = str(FIXTURES / "promises" / "room.yaml")
 ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], Report]]] = {
     "ExplainReport": (("explain", POD), CLUSTER, lambda cluster: kubespread.explain(cluster, POD)),
     "SimulateReport": (
@@ -23,6 +24,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     ),
     "AdviseReport": (("advise", POD), CLUSTER, lambda cluster: kubespread.advise(cluster, POD)),
     "PendingReport": (("pending", "-A"), AUDITED, kubespread.pending),
+    "VerifyReport": (("verify", PROMISES), AUDITED, lambda cluster: kubespread.verify(cluster, PROMISES)),
     "Scorecard": (("report", "-A"), AUDITED, kubespread.report),
     "AuditReport": (("audit", "-A"), AUDITED, kubespread.audit),
     "RebalanceReport": (("rebalance", "-A"), AUDITED, kubespread.rebalance),

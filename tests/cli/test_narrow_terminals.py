@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from kubespread.views.layout import Cell, wrapped
-from tests.cli.support import CLUSTER, POD, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
 from tests.steps import bounded_steps
 
 COMMANDS = [
@@ -18,6 +18,7 @@ COMMANDS = [
     "pending -A",
     "audit -A",
     "report -A",
+    f"verify {FIXTURES / 'promises' / 'room.yaml'}",
     "check POD",
     "compare POD --to-kube-version 1.34",
     "survive -A",

@@ -124,6 +124,20 @@ NEW = next(
 NEW_POD = CREATED | JUDGED | {"RuntimeClass"}
 PLAYED = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": [{"upgrade": "a2"}]}}
 
+PROMISED = {
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Promises",
+    "promises": [
+        {
+            "namespace": "default",
+            "survives": "any zone",
+            "spread": {"zone": 1},
+            "fits": "hpaMax",
+            "rollout": 1,
+            "drain": "never blocked",
+        }
+    ],
+}
 Ask = Callable[[Snapshot], Any]
 READS: dict[str, tuple[Ask, frozenset[str]]] = {
     "explain": (lambda cluster: kubespread.explain(cluster, NEW), NEW_POD),
@@ -164,6 +178,10 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         | AGAIN
         | CREATED
         | {"DaemonSet", "HorizontalPodAutoscaler", "Job", "ReplicaSet", "StatefulSet"},
+    ),
+    "verify": (
+        lambda cluster: kubespread.verify(cluster, PROMISED),
+        NEW_POD | VOLUMES | EVICTED | {"HorizontalPodAutoscaler", "Job", "ReplicaSet", "StatefulSet"},
     ),
     "check": (
         kubespread.check,
@@ -230,6 +248,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
     "audit": (kubespread.audit, DEVICES),
     "report": (kubespread.report, DEVICES),
+    "verify": (lambda cluster: kubespread.verify(cluster, PROMISED), DEVICES),
     "check": (kubespread.check, DEVICES),
     "play": (
         lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}),

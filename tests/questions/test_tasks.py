@@ -115,11 +115,20 @@ def test_less_than_one_job_is_an_error() -> None:
 
 
 WAITING = pod("waiting")
+PROMISES = {
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Promises",
+    "promises": [
+        {"namespace": "default", "survives": "any zone", "spread": {"zone": 1}, "fits": "2x", "rollout": 1},
+        {"cluster": True, "room": {"cpu": "10%"}},
+    ],
+}
 ASKED: dict[str, Callable[..., QuestionReport]] = {
     "survive": partial(kubespread.survive, keys=("hostname", "zone")),
     "removable": kubespread.removable,
     "audit": kubespread.audit,
     "report": kubespread.report,
+    "verify": lambda snapshot, **how: kubespread.verify(snapshot, PROMISES, **how),
     "check": kubespread.check,
     "play": lambda snapshot, deals=4, **how: kubespread.play(
         snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), deals=deals, **how

@@ -65,6 +65,10 @@ def restricted(full: Any, part: Any) -> Any:
             assert full.runs is not None
             assert part.runs.each == full.runs.each[: part.unfinished.finished]
             kept["runs"] = part.runs
+        case kubespread.VerifyReport():
+            done = [row for row in full.clauses if f"{row.promise}: {row.called}" not in left]
+            kept |= {"clauses": part.clauses, "not_modelled": part.not_modelled}
+            assert len(part.clauses) <= len(done)
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
@@ -198,6 +202,7 @@ class _Slow:
         pytest.param(["removable"], 3, id="nodes"),
         pytest.param(["audit", "-A"], 3, id="workloads"),
         pytest.param(["report", "-A"], 3, id="questions"),
+        pytest.param(["verify", str(FIXTURES / "promises" / "room.yaml")], 3, id="promises"),
         pytest.param(["check", "-A"], 3, id="workloads checked"),
         pytest.param(["compare", "-A", "--cordon", "a1"], 3, id="workloads compared"),
     ],

@@ -38,6 +38,14 @@ ANSWERS: dict[str, object] = {
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
     "removable": kubespread.removable(CLUSTER),
     "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
+    "verify": kubespread.verify(
+        CLUSTER,
+        {
+            "apiVersion": "kubespread.dev/v1alpha1",
+            "kind": "Promises",
+            "promises": [{"cluster": True, "room": {"n1": 1}}],
+        },
+    ),
     "report": kubespread.report(kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("n1", "n0")])),
     "rebalance": kubespread.rebalance(
         kubespread.Snapshot.from_objects(
@@ -73,6 +81,7 @@ HELP: dict[str, str] = {
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
+    "verify": "Format (default: a list on a terminal, plain columns in a pipe).",
     "report": "Format (default: a list on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "

@@ -51,6 +51,17 @@ def answers(name: str) -> dict[str, Any]:
         "removable": kubespread.removable(cluster),
         "audit": kubespread.audit(cluster),
         "report": kubespread.report(cluster),
+        "verify": kubespread.verify(
+            cluster,
+            {
+                **scenario,
+                "kind": "Promises",
+                "promises": [
+                    {"cluster": True, "room": {name: 1}, "until": "2099-12-31", "reason": name},
+                    {"cluster": True, "room": {name: 1}},
+                ],
+            },
+        ),
         "rebalance": kubespread.rebalance(cluster),
     }
 

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
+from kubespread.views.layout import BAD, DIM, HEAD, WARNED, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
 from kubespread.views.view import Listed, Listing, Tile, View, about
 from kubespread.wording import count_of
 
-WARNED = "33"
-"""Yellow."""
 _STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
 _MOST_OF_A_RULE = 10

@@ -19,6 +19,7 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, asks
 from kubespread.questions.removable.question import Removable
@@ -26,7 +27,6 @@ from kubespread.questions.report.earlier import read_earlier
 from kubespread.questions.report.evictions import kept_nodes, tight_budgets, whose
 from kubespread.questions.report.growth import at_maximum, growing
 from kubespread.questions.report.lines import (
-    Commands,
     of_audit,
     of_budgets,
     of_capacity,

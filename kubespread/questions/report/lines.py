@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
-from msgspec import Struct
-
 from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -16,6 +14,7 @@ from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
 from kubespread.questions.capacity.report import CapacityReport
+from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.evictions import KeptBy, KeptNode, TightBudget
@@ -24,7 +23,6 @@ from kubespread.questions.report.own_rules import Rule, Stray
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, domain_name, troubles_of
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED = 3
@@ -42,34 +40,6 @@ _MISSING: Mapping[str, tuple[Area, Badness]] = {
 """Findings of an audit that are not about where pods are; ``pending`` is what the question of that name tells."""
 _OF_PENDING = frozenset({"gated", "otherScheduler"})
 """What it tells too where pods wait for that."""
-
-
-class Commands(Struct, frozen=True):
-    """How the commands name the cluster, and the workloads, that a report is about."""
-
-    cluster: Snapshot
-    context: str | None
-    whose: str
-    """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
-
-    def of(self, question: str, *words: str, namespace: str | None = None) -> str:
-        """The command that asks ``question`` of the same cluster, of the report's workloads or of a namespace."""
-        whose = self.whose if namespace is None else f"-n {quote(namespace)}"
-        return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
-
-    def of_nodes(self, question: str, *words: str) -> str:
-        """The same of a question that is not about workloads."""
-        return " ".join(["kubespread", question, *map(quote, words), *self._source()])
-
-    def _source(self) -> Iterator[str]:
-        for file in self.cluster.files:
-            yield f"-S {quote(file)}"
-        if self.context is not None:
-            yield f"--context {quote(self.context)}"
-        for edit in self.cluster.edits:
-            verb, _, rest = str(edit).partition(" ")
-            target, *flags = rest.split(" --")
-            yield " ".join([f"--{verb} {quote(target)}", *(f"--{flag}" for flag in flags)])
 
 
 def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], commands: Commands) -> Iterator[ReportLine]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
 from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
+from kubespread.views.layout import BAD, DIM, GOOD, WARNED, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import answered, headline, left_out
@@ -103,12 +103,12 @@ def _scored(area: AreaScore, look: Look) -> Iterator[Line]:
     """``running   83  36 of 43 desired pods are ready``."""
     score = "-" if area.score is None else f"{area.score}"
     was = "" if area.score_before in (None, area.score) else f" (was {area.score_before})"
-    style = {Tone.GOOD: "green", Tone.WARN: "yellow", Tone.BAD: "red"}.get(_score_tone(area), "")
+    style = {Tone.GOOD: GOOD, Tone.WARN: WARNED, Tone.BAD: BAD}.get(_score_tone(area), "")
     said = Cell(f"  {area.points:,g} of {area.of:,} {area.counted}{was}")
     yield from wrapped([Cell(f"{INDENT}{area.area:8}"), Cell(f"{score:>4}", style), said], look.width, HANGING + 12)
 
 
-_STYLES: dict[Badness, str] = {"critical": "red", "warning": "yellow", "notice": ""}
+_STYLES: dict[Badness, str] = {"critical": BAD, "warning": WARNED, "notice": ""}
 
 
 def _line(line: ReportLine, look: Look) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Self
@@ -185,8 +186,13 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Counting:
     """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
-    def __init__(self, settled: Settled, whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str) -> None:
-        """The settled world is not changed; ``steps`` come before each loss, ``namespace`` is that of names in them."""
+    def __init__(
+        self, settled: Settled, whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str,
+        told: Sequence[WorkloadName],
+    ) -> None:  # fmt: skip
+        """The settled world is not changed; ``steps`` come before each loss, ``namespace`` is that of names in them.
+        Each loss has a row for those of ``told``, whether it touches them or not.
+        """
         self.whose, self.notes = whose, [*settled.notes]
         self.begun = self.world = settled.world
         self.assumed = self.world.assumed
@@ -195,6 +201,7 @@ class _Counting:
         self._before: dict[WorkloadName, tuple[int, int]] = {}
         self.silenced: tuple[str, ...] = ()
         self.changed: dict[WorkloadName, None] = {}
+        self.told = dict.fromkeys(told)
         self.first = self._after(steps, namespace) if steps else None
 
     @classmethod
@@ -202,7 +209,7 @@ class _Counting:
         whose = question.asked_in(scene.snapshot)
         # No step reads a file: an assistant may have written it.
         steps = [parse(step, None) for step in question.after]
-        return cls(scene.settled(whose, "anything is lost"), whose, steps, whose.default)
+        return cls(scene.settled(whose, "anything is lost"), whose, steps, whose.default, question.told)
 
     def _after(self, steps: Sequence[Edit], namespace: str) -> FirstFailure:
         """Go on from the world after ``steps``; what counts is compared with the one before them."""
@@ -244,6 +251,10 @@ class _Counting:
             self._before[workload] = _ready(self.begun, workload), desired_replicas(self.world, workload)
         return self._before[workload]
 
+    def ready_without(self, workload: WorkloadName, nodes: Collection[str]) -> int:
+        """How many pods of a workload are ready elsewhere before a domain of these ``nodes`` is lost."""
+        return _ready(self.world, workload, nodes)
+
     @property
     def workloads(self) -> set[WorkloadName]:
         """All that count."""
@@ -268,7 +279,7 @@ class _Loss:
         self._world = counting.world.fork()
         self._failed = frozenset((*domain.nodes, *counting.silenced))
         pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
-        self._touched = self._workloads(pods) | counting.changed
+        self._touched = self._workloads(pods) | counting.changed | counting.told
         _read_numbers((counting.world, self._world), self._touched)
 
     def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
@@ -336,7 +347,8 @@ class _Loss:
         ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
         short = (workload for workload, count in ready.items() if count < self._enough(workload))
         why = {workload: self._why(workload, charged.get(workload), waiting.get(workload)) for workload in short}
-        return _State(len(pending), world.message(pending[0]) if pending else None, ready, why)
+        waits = Counter(name for pod in pending if (name := counting.workload(pod.pod)) is not None)
+        return _State(len(pending), world.message(pending[0]) if pending else None, ready, why, waits)
 
     def _enough(self, workload: WorkloadName) -> int:
         """The ready pods it needs: as many as before, or as desired if fewer."""
@@ -375,6 +387,9 @@ class _Loss:
                 # Pods preempted or placed only after the removal were not touched before it.
                 ready=failed.ready.get(workload, before),
                 ready_after_removal=after,
+                ready_at_first=self._counting.ready_without(workload, self._domain.nodes),
+                pending=failed.waiting[workload],
+                pending_after_removal=removed.waiting[workload],
             )
 
 
@@ -388,6 +403,8 @@ class _State(Struct, frozen=True):
     """Ready pods of each workload that lost some."""
     why: Mapping[WorkloadName, str]
     """Why, for each workload that is short."""
+    waiting: Counter[WorkloadName]
+    """How many of the pending pods each workload has."""
 
 
 def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Iterator[ShortWorkload]:
@@ -415,6 +432,7 @@ def _read_numbers(worlds: Iterable[World], workloads: Iterable[WorkloadName]) ->
                 world.owner(owner)
 
 
-def _ready(world: World, workload: WorkloadName) -> int:
+def _ready(world: World, workload: WorkloadName, without: Collection[str] = ()) -> int:
+    """How many pods of a workload are ready, on other nodes than those ``without`` which it is counted."""
     pods = (pod for owner in world.owners_below(workload) for pod in world.book.of(owner))
-    return sum(is_active(pod) and is_ready(pod) for pod in pods)
+    return sum(is_active(pod) and is_ready(pod) and pod.spec.node_name not in without for pod in pods)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.question import Option, WorkloadsQuestion
 
@@ -67,6 +67,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     )
     domains: Mapping[str, tuple[str, ...]] = {}
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
+    told: tuple[Any, ...] = ()
+    """WorkloadNames of which each loss has a row, whether it touches them or not."""
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(

@@ -72,6 +72,12 @@ class LostWorkload(Report, frozen=True, gc=False):
     """Pods that are ready on working nodes, while the Node objects of the lost domain still exist."""
     ready_after_removal: int
     """The same once these are deleted."""
+    ready_at_first: int = 0
+    """Pods that are ready elsewhere at the moment the domain falls silent, before any of its own is made again."""
+    pending: int = 0
+    """Pods without a node, those beyond as many as before, while the Node objects of the lost domain still exist."""
+    pending_after_removal: int = 0
+    """The same once these are deleted."""
 
     @property
     def fewest_ready(self) -> int:

@@ -31,9 +31,11 @@ class Holds(Enum):
     TEXT = "a string"
     TEXTS = "a list of strings"
     NUMBER = "a number from 0"
+    AMOUNT = "a number or a string"
     FLAG = "true or false"
     LABELS = "an object of strings"
     STEPS = "a list of steps"
+    LIST = "a list"
     OBJECT = "an object"
     READINESS = "atOnce or an object"
 

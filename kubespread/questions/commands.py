@@ -1,0 +1,38 @@
+"""The commands that show what an answer of several questions is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from msgspec import Struct
+
+from kubespread.snapshot.snapshot import Snapshot
+
+
+class Commands(Struct, frozen=True):
+    """How the commands name the cluster, and the workloads, that an answer is about."""
+
+    cluster: Snapshot
+    context: str | None
+    whose: str
+    """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
+
+    def of(self, question: str, *words: str, namespace: str | None = None) -> str:
+        """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""
+        whose = self.whose if namespace is None else f"-n {quote(namespace)}"
+        return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
+
+    def of_nodes(self, question: str, *words: str) -> str:
+        """The same of a question that is not about workloads."""
+        return " ".join(["kubespread", question, *map(quote, words), *self._source()])
+
+    def _source(self) -> Iterator[str]:
+        for file in self.cluster.files:
+            yield f"-S {quote(file)}"
+        if self.context is not None:
+            yield f"--context {quote(self.context)}"
+        for edit in self.cluster.edits:
+            verb, _, rest = str(edit).partition(" ")
+            target, *flags = rest.split(" --")
+            yield " ".join([f"--{verb} {quote(target)}", *(f"--{flag}" for flag in flags)])

@@ -1,0 +1,392 @@
+"""Asks for each promise the question that decides it, each question once for all promises that it decides."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
+from shlex import quote
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from kubespread.candidate.input.references import Reference
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.check.lint.autoscalers import autoscalers_of
+from kubespread.questions.commands import Commands
+from kubespread.questions.play.answer import after_steps
+from kubespread.questions.play.question import Play
+from kubespread.questions.play.report import PlayReport
+from kubespread.questions.question import Question, asks
+from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive.report import SurviveReport
+from kubespread.questions.tasks import Workers
+from kubespread.questions.verify import clauses
+from kubespread.questions.verify.clauses import Found
+from kubespread.questions.verify.question import Verify
+from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
+from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.scenario.promises import (
+    HPA_MAX,
+    NEVER_BLOCKED,
+    Amount,
+    Fits,
+    Multiple,
+    Promise,
+    PromisesGiven,
+    Room,
+    Survives,
+    read_promises,
+)
+from kubespread.scenario.text import parse_step
+from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.verbs import Apply
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.world.events.editing import exists, not_found
+from kubespread.world.reporting.happenings import desired_replicas, workload_of
+
+A = TypeVar("A")
+_KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
+
+
+@asks(Verify)
+def verify(
+    snapshot: Snapshot,
+    promises: PromisesGiven,
+    scheduler: Scheduler | None = None,
+    *,
+    filename: Sequence[str] = (),
+    namespace: str | None = None,
+    preemption: bool = True,
+    today: datetime.date | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> VerifyReport:
+    """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
+
+    Promises are a path, the text of a file, plain data or a `Promises`. ``today`` decides until when a broken one is
+    accepted. Raises ManifestError, SnapshotError and UsageError.
+    """
+    question = Verify(
+        promises=read_promises(promises), filename=tuple(filename), namespace=namespace, preemption=preemption,
+        today=today,
+    )  # fmt: skip
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
+
+
+def answer(question: Verify, scene: Scene) -> VerifyReport:
+    """Nothing happens in the scene's world. Raises ManifestError for what is not in the cluster, before anything is
+    asked.
+    """
+    promises, notes = question.promises.promises, scene.notes
+    if question.filename:
+        scene = _with_manifests(question, scene)
+    today = question.today or datetime.datetime.now(datetime.UTC).date()
+    verifying = _Verifying(question, scene)
+    rows, missing = list[VerifiedClause](), list[str]()
+    for number, promise in enumerate(promises, 1):
+        if scene.is_over:
+            missing.append(f"{number}: {promise.whose}")
+            continue
+        rows += (_judged(row, promise, today) for row in verifying.promise(number, promise))
+    return VerifyReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        preemption=question.preemption,
+        file=question.promises.file,
+        promises=len(promises),
+        clauses=tuple(rows),
+        applied=question.filename,
+        gaps=verifying.said("gaps"),
+        not_modelled=verifying.said("not_modelled"),
+        notes=tuple(dict.fromkeys((*notes, *verifying.said("notes")))),
+        unfinished=scene.unfinished("promise", len(promises), missing),
+    )
+
+
+def _with_manifests(question: Verify, scene: Scene) -> Scene:
+    """The same about the cluster in which the manifests were applied. Raises ManifestError and UsageError."""
+    words = " ".join(map(quote, question.filename))
+    apply = Scenario((Step(f"apply {words}", Apply(question.filename)),), preemption=question.preemption)
+    then = after_steps(scene.snapshot, apply, scheduler=scene.scheduler, namespace=_namespace(question, scene))
+    return msgspec.structs.replace(scene, given=then)
+
+
+def _namespace(question: Verify, scene: Scene) -> str:
+    """That of names without one."""
+    given: str | None = question.promises.namespace or question.namespace
+    return given or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+
+
+def _judged(row: VerifiedClause, promise: Promise, today: datetime.date) -> VerifiedClause:
+    """With what is said of the exemption: it is over when its last day is."""
+    if promise.until is None:
+        return row
+    is_accepted = row.state == "broken" and today <= promise.until
+    return msgspec.structs.replace(
+        row,
+        state="accepted" if is_accepted else row.state,
+        until=promise.until.isoformat(),
+        reason=promise.reason or None,
+    )
+
+
+class _Clause(NamedTuple):
+    """One thing that is promised, before it is known what becomes of it."""
+
+    clause: Clause
+    workload: WorkloadName | None
+    promised: str
+    words: Sequence[str]
+    """Of the command that shows the answer that decides it."""
+    find: Callable[[], Found]
+
+
+class _Verifying:
+    """The promises about one cluster, and the answers that decide them."""
+
+    def __init__(self, question: Verify, scene: Scene) -> None:
+        """Raises ManifestError for workloads and topology keys that the cluster does not have."""
+        self._question, self._scene, self._world = question, scene, scene.world
+        self._namespace = _namespace(question, scene)
+        self._answers: dict[Hashable, Any] = {}
+        self._lacking: dict[str, None] = {}
+        source = scene.source
+        self._commands = Commands(scene.snapshot, None if source is None else source.context, "")
+        faults: list[Fault] = []
+        self._chosen: dict[str, Sequence[WorkloadName]] = {}
+        for promise in question.promises.promises:
+            field = "workload" if promise.workload is not None else "namespace"
+            try:
+                self._chosen[promise.path] = self._workloads(promise)
+                for field, key in promise.keys:  # noqa: B007 - the one that is wrong
+                    check_topology_keys([self._full(key)], scene.now.nodes, ())
+            except UsageError as error:
+                path, line = f"{promise.path}.{field}", promise.line(field)
+                faults += (Fault(text, path, line) for text in str(error).split("\n"))
+        if faults:
+            raise ManifestError(question.promises.file or "<promises>", faults)
+
+    def _full(self, key: str) -> str:
+        return full_topology_key(key, self._scene.now.nodes)
+
+    def _workloads(self, promise: Promise) -> Sequence[WorkloadName]:
+        """Raises UsageError where there are none."""
+        if promise.workload is not None:
+            name = promise.workload.within(self._namespace)
+            if not exists(self._world, name):
+                raise not_found(self._world, name)
+            return [name]
+        if promise.namespace is None:
+            return []
+        whose = WorkloadsAsked.of(promise.namespace, promise.selector)
+        names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
+        if not names:
+            raise whose.none_found(self._scene.now)
+        return names
+
+    def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
+        """What becomes of each thing that it promises."""
+        for clause, workload, promised, words, find in self._clauses(promise):
+            try:
+                found = find()
+            except KubespreadError as error:
+                found = Found("unknown", str(error).replace("\n", "; "))
+            yield VerifiedClause(
+                promise=number,
+                line=promise.line(clause),
+                clause=clause,
+                workload=workload,
+                promised=promised,
+                state=found.state,
+                says=found.says,
+                margin=found.margin,
+                step=found.step,
+                command=self._commands.of(
+                    *words, *found.words, namespace=None if workload is None else workload.namespace
+                ),
+            )
+
+    def _clauses(self, promise: Promise) -> Iterator[_Clause]:
+        for workload in self._chosen[promise.path]:
+            yield from self._survivals(promise, workload)
+            yield from self._now(promise, workload)
+            yield from self._changed(promise, workload)
+        for resource, amount in promise.room.items():
+            find = partial(self._room, resource, amount)
+            yield _Clause("room", None, f"{resource} {amount}", ("capacity",), find)
+
+    def _survivals(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
+        survives = promise.survives
+        if survives is None:
+            return
+        after = ("--after", quote(survives.after)) if survives.after else ()
+        words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
+
+        def of(what: Clause, promised: str, find: Callable[[SurviveReport], Found]) -> _Clause:
+            return _Clause(what, workload, promised, words, lambda: find(self._survive(survives)))
+
+        if promise.ready is None and promise.back is None:
+            yield of("survives", str(survives), lambda report: clauses.back(report, workload, "while silent"))
+        if (ready := promise.ready) is not None:
+            yield of("ready", f"{ready}, {survives}", lambda report: clauses.ready_without(report, workload, ready))
+        if (back := promise.back) is not None:
+            yield of("back", f"{back}, {survives}", lambda report: clauses.back(report, workload, back))
+
+    def _now(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
+        """What is promised of the pods as they are."""
+        reference = quote(_reference(workload))
+        ready = promise.ready
+        if ready is not None and promise.survives is None:
+            yield _Clause("ready", workload, str(ready), ("audit", reference), partial(self._ready, workload, ready))
+        for key, most in promise.spread.items():
+            words = ("audit", reference, "--key", quote(key))
+            yield _Clause("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
+
+    def _changed(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
+        """What is promised of more replicas, of a rollout and of drains."""
+        reference = quote(_reference(workload))
+        if promise.fits is not None:
+            find = partial(self._fits, workload, promise.fits)
+            yield _Clause("fits", workload, str(promise.fits), ("simulate", reference), find)
+        if (least := promise.rollout) is not None:
+            words = ("simulate", reference, "--then rollout")
+            yield _Clause("rollout", workload, str(least), words, partial(self._rollout, workload, least))
+        if promise.drain:
+            yield _Clause("drain", workload, NEVER_BLOCKED, ("simulate", reference), partial(self._drain, workload))
+
+    def _survive(self, survives: Survives) -> SurviveReport:
+        """One answer for all workloads of which it is promised."""
+        told = (
+            name for promise in self._question.promises.promises if promise.survives == survives
+            for name in self._chosen[promise.path]
+        )  # fmt: skip
+        question = Survive(
+            keys=(self._full(survives.topology_key),),
+            after=(survives.after,) if survives.after else (), told=tuple(dict.fromkeys(told)),
+            preemption=self._question.preemption,
+        )  # fmt: skip
+        return self._of(("survive", survives), question, "losing domains")
+
+    def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
+        """Its row in one answer for all workloads that this is asked of."""
+        asked = (
+            name for promise in self._question.promises.promises
+            if any(self._full(own) == key for own in promise.spread)
+            or (not key and promise.ready is not None and promise.survives is None)
+            for name in self._chosen[promise.path]
+        )  # fmt: skip
+        names = tuple(f"{name.namespace}/{_reference(name)}" for name in dict.fromkeys(asked))
+        question = Audit(workloads=names, key=key, preemption=self._question.preemption)
+        report = self._of(("audit", key), question, "auditing workloads")
+        row = next((row for row in report.workloads if row.workload == workload), None)
+        if row is None:
+            raise UsageError(report.unfinished.sentence if report.unfinished is not None else "it is not audited")
+        return row
+
+    def _spread(self, workload: WorkloadName, key: str, most: int) -> Found:
+        full = self._full(key)
+        return clauses.spread(self._audited(full, workload), full, most)
+
+    def _ready(self, workload: WorkloadName, least: Amount) -> Found:
+        return clauses.ready_now(self._audited("", workload), least)
+
+    def _fits(self, workload: WorkloadName, wanted: Fits) -> Found:
+        desired, beside = desired_replicas(self._world, workload), ""
+        replicas = desired
+        if isinstance(wanted, Multiple):
+            replicas, beside = wanted.of(desired), f" ({wanted} {desired:,})"
+        elif isinstance(wanted, int):
+            replicas = wanted
+        elif wanted == HPA_MAX:
+            objects = self._world.workloads.objects
+            if gap := self._gap(HorizontalPodAutoscaler, "how many replicas it may get is not known"):
+                return gap
+            autoscalers = list(autoscalers_of(workload, objects))
+            replicas = max((autoscaler.most for autoscaler in autoscalers), default=desired)
+            named = next((autoscaler.text for autoscaler in autoscalers if autoscaler.most == replicas), "")
+            beside = f" (the most of {named})" if named else " (no autoscaler)"
+        report = self._simulated(workload, replicas)
+        is_alone = not (report.lacking or report.preempted)
+        return clauses.fits(report, self._simulated(workload, "max") if is_alone else None, beside)
+
+    def _simulated(self, workload: WorkloadName, replicas: int | Literal["max"]) -> SimulateReport:
+        question = Simulate(
+            pods=(Reference(POD_CREATORS[workload.kind], workload.name, workload.namespace),), replicas=replicas,
+            namespace=workload.namespace, preemption=self._question.preemption,
+        )  # fmt: skip
+        reports: Sequence[SimulateReport] = self._of(("simulate", workload, replicas), question, "placing replicas")
+        return reports[0]
+
+    def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
+        return clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least)
+
+    def _played(self, step: str) -> PlayReport:
+        scenario = Scenario((parse_step(step, None),), preemption=self._question.preemption)
+        question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
+        return self._of(("play", step), question, f"playing {step}")
+
+    def _drain(self, workload: WorkloadName) -> Found:
+        world = self._world
+        if gap := self._gap(PodDisruptionBudget, "whether one keeps its pods is not known"):
+            return gap
+        pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
+        steps = {_drain_of(pod.spec.node_name): pod.spec.node_name for pod in pods if is_active(pod)}
+        drains = ((node, step, self._played(step)) for step, node in sorted(steps.items()))
+        return clauses.drain(drains, {NamespacedName.of(pod) for pod in pods})
+
+    def _room(self, resource: str, promised: Room) -> Found:
+        return clauses.room(self._of("capacity", Capacity(), "adding up what is free"), resource, promised)
+
+    def _gap(self, kind: type[ApiObject], consequence: str) -> Found | None:
+        """That a promise cannot be judged without the objects of a kind; None where they were read."""
+        gap = next(iter(self._world.workloads.objects.gap(kind, consequence)), None)
+        if gap is None:
+            return None
+        self._lacking[gap] = None
+        return Found("unknown", gap)
+
+    def _of(self, key: Hashable, question: Question[A], doing: str) -> A:
+        """The answer to ``question``, asked once. Raises what it raises, each time."""
+        if key not in self._answers:
+            try:
+                self._answers[key] = question.answer(self._scene.asking(question, doing))
+            except KubespreadError as error:
+                self._answers[key] = error
+        answer: A | KubespreadError = self._answers[key]
+        if isinstance(answer, KubespreadError):
+            raise answer
+        return answer
+
+    def said(self, name: str) -> tuple[str, ...]:
+        """Gaps or notes of all answers, each once."""
+        answers = (given for given in self._answers.values() if not isinstance(given, KubespreadError))
+        reports = (report for given in answers for report in (given if isinstance(given, tuple) else (given,)))
+        lacking = self._lacking if name == "gaps" else ()
+        return tuple(dict.fromkeys((*lacking, *(text for report in reports for text in getattr(report, name)))))
+
+
+def _drain_of(node: str) -> str:
+    """With all flags: that kubectl refuses a drain for other pods breaks no workload's promise."""
+    return f"drain {node} --ignore-daemonsets --delete-emptydir-data --force"
+
+
+def _reference(workload: WorkloadName) -> str:
+    """``deploy/web``."""
+    return str(Named(workload.kind, workload.name))

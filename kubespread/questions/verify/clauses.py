@@ -1,0 +1,249 @@
+"""What an answer says of one thing that is promised: whether it holds, by how much, and what breaks it.
+
+Nothing is computed about the cluster here: each function reads the report of the question that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from shlex import quote
+
+from msgspec import Struct
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.quantity import NANO, Quantity, parse, rounded
+from kubespread.kube.well_known import ZONE
+from kubespread.questions.audit.report import AuditedWorkload, counts_text
+from kubespread.questions.capacity.report import CapacityReport
+from kubespread.questions.play.report import PlayReport
+from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_name
+from kubespread.questions.verify.report import Kept
+from kubespread.reports.happened import BlockedPod
+from kubespread.scenario.promises import Amount, Back, Room
+from kubespread.wording import count_of, short_key
+
+_NOUNS = {"hostname": "node"}
+
+
+class Found(Struct, frozen=True):
+    """What became of one thing that is promised."""
+
+    state: Kept
+    says: str
+    margin: float | None = None
+    step: str | None = None
+    words: Sequence[str] = ()
+    """More words of the command that shows the answer."""
+
+
+class _Loss(Struct, frozen=True):
+    """A domain that is lost, with what that does to the workload."""
+
+    domain: DomainLoss
+    row: LostWorkload
+
+    @property
+    def needed(self) -> int:
+        """The ready pods it has to have again."""
+        return min(self.row.wanted, self.row.ready_before)
+
+    @property
+    def worst(self) -> tuple[int, str]:
+        """The fewest ready pods, and when."""
+        at_first = (self.row.ready_at_first, "at first")
+        silent = (self.row.ready, "once others are placed")
+        removed = (self.row.ready_after_removal, "once the nodes are deleted")
+        return min((at_first, silent, removed), key=lambda moment: moment[0])
+
+    def missing(self, back: Back) -> int:
+        """How many ready pods it lacks by then, and how many wait for a node, whichever is more."""
+        lacks = max(0, self.needed - self.row.ready_after_removal, self.row.pending_after_removal)
+        if back == "nodes deleted":
+            return lacks
+        return max(lacks, self.needed - self.row.ready, self.row.pending)
+
+    @property
+    def why(self) -> str:
+        """kube-scheduler's message, or why its controller makes no other pod; empty where it is not short."""
+        short = next((short for short in self.domain.short if short.workload == self.row.workload), None)
+        return "" if short is None else f": {short.why}"
+
+
+def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
+    """Whether as many pods are ready as before, and no more of them wait: while the nodes are silent and once their
+    Node objects are deleted, which is when `kubespread.survive` says that a domain can be lost; or only then.
+    """
+    losses, of = _losses(report, workload)
+    if not losses:
+        return _none_left(report)
+    worst = max(losses, key=lambda loss: loss.missing(when))
+    missing, step = worst.missing(when), _losing(report, worst.domain)
+    late = "while its nodes are silent" if when == "while silent" else "once its nodes are deleted"
+    if missing:
+        safe = sum(not loss.missing(when) for loss in losses)
+        ready = worst.row.ready_after_removal if when == "nodes deleted" else worst.row.fewest_ready
+        says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
+        return Found("broken", says, -missing, step)
+    found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
+    return _if_finished(report, Found("held", found, 0, step))
+
+
+def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amount) -> Found:
+    """Whether so many pods are ready at the worst moment: when the domain falls silent, once others are placed, or once
+    the Node objects are deleted.
+    """
+    losses, of = _losses(report, workload)
+    if not losses:
+        return _none_left(report)
+    worst = min(losses, key=lambda loss: loss.worst[0] - promised.of(loss.row.wanted))
+    fewest, when = worst.worst
+    least, step = promised.of(worst.row.wanted), _losing(report, worst.domain)
+    if fewest < least:
+        why = worst.why if when != "at first" else ""
+        safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
+        says = f"{step} leaves {fewest:,} of {least:,} ready {when}{why}; {safe:,} of {of} can be lost"
+        return Found("broken", says, fewest - least, step)
+    says = f"{step} leaves {fewest:,} ready {when}, {_more(fewest - least)}, the worst of {of}"
+    return _if_finished(report, Found("held", says, fewest - least, step))
+
+
+def _losses(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Loss], str]:
+    """The domains that are not lost yet, and how many they are."""
+    standing = [loss for loss in report.losses if not loss.already_lost]
+    losses = [_Loss(loss, row) for loss in standing for row in loss.workloads if row.workload == workload]
+    name = short_key(standing[0].topology_key) if standing else ""
+    return losses, count_of(len(losses), _NOUNS.get(name, name))
+
+
+def _losing(report: SurviveReport, loss: DomainLoss) -> str:
+    key, name = short_key(loss.topology_key), domain_name(loss)
+    after = "" if report.after is None else f"{', '.join(report.after.steps)}, then "
+    return f"{after}losing {name if key in name else f'{_NOUNS.get(key, key)} {name}'}"
+
+
+def _none_left(report: SurviveReport) -> Found:
+    if report.unfinished is not None:
+        return Found("unknown", report.unfinished.sentence)
+    return Found("unknown", "no domain is left to lose: none of their nodes answers")
+
+
+def _if_finished(report: SurviveReport, found: Found) -> Found:
+    """What holds of every domain that was lost holds of all only where all were."""
+    return found if report.unfinished is None else Found("unknown", report.unfinished.sentence)
+
+
+def _more(margin: int) -> str:
+    return f"{margin:,} more than promised" if margin else "no more than promised"
+
+
+def ready_now(row: AuditedWorkload, promised: Amount) -> Found:
+    least = promised.of(row.replicas)
+    state: Kept = "held" if row.ready >= least else "broken"
+    beside = _more(row.ready - least) if state == "held" else f"{least:,} promised"
+    return Found(state, f"{row.ready:,} of {count_of(row.replicas, 'pod')} ready, {beside}", row.ready - least)
+
+
+def spread(row: AuditedWorkload, key: str, most: int) -> Found:
+    """By the skew that the workload's own constraints over ``key`` have; without one, that of its own pods."""
+    constraints = [constraint for constraint in row.constraints if constraint.topology_key == key]
+    counts = row.zones if key == ZONE else row.domains
+    if not row.placed and row.replicas:
+        return Found("unknown", "none of its pods is on a node")
+    if constraints:
+        worst = max(constraints, key=lambda constraint: constraint.skew)
+        skew, text = worst.skew, counts_text(worst.counts, worst)
+    else:
+        pods = [domain.pods for domain in counts]
+        skew, text = max(pods, default=0) - min(pods, default=0), counts_text(counts)
+    if skew <= most:
+        beside = f"{most - skew:,} less than promised" if skew < most else "as promised"
+        return Found("held", f"skew {skew:,} ({text}), {beside}", most - skew)
+    return Found("broken", f"skew {skew:,} ({text}), {most:,} promised", most - skew)
+
+
+def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Found:
+    """Whether all replicas find a node; ``most`` is as many as fit, where nobody is preempted for them."""
+    replicas = report.replicas or 0
+    words = ("--replicas", str(replicas))
+    if report.lacking:
+        lacking = replicas - report.running
+        why = f": {report.stopped}" if report.stopped else ""
+        says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {lacking:,} do not{why}"
+        return Found("broken", says, -lacking, f"replica {report.running + 1:,}", words)
+    all_find = f"all {count_of(replicas, 'replica')}{wanted} find a node"
+    if most is None:
+        victims = count_of(len(report.preempted), "pod")
+        return Found("held", f"{all_find}, preempting {victims}", 0, words=words)
+    margin = max(0, most.running - replicas)
+    says = f"{all_find}, and {margin:,} more would"
+    return Found("held", says, margin, f"replica {most.running + 1:,}", words)
+
+
+def rollout(report: PlayReport, promised: Amount) -> Found:
+    """Whether a restart gets done, with so many pods ready all the time."""
+    step = report.steps[0]
+    if step.failed is not None or not step.rollouts:
+        return Found("unknown", step.failed or "it has no pods to replace")
+    told = step.rollouts[0]
+    least = promised.of(told.replicas)
+    if not told.complete or told.stuck_deals:
+        chance = f" in {told.stuck_deals} of {told.deals} deals of equal pods" if told.may_get_stuck else ""
+        return Found("broken", f"its rollout does not get done{chance}: {told.wedged_on or told.stuck_on}",
+                     None, "its rollout")  # fmt: skip
+    margin = told.fewest_ready - least
+    says = f"{told.fewest_ready:,} of {count_of(told.replicas, 'pod')} ready at worst"
+    if margin < 0:
+        return Found("broken", f"{says} while it is rolled out, {least:,} promised", margin, "its rollout")
+    return Found("held", f"{says} while it is rolled out, {_more(margin)}", margin, "its rollout")
+
+
+def drain(drains: Iterable[tuple[str, str, PlayReport]], pods: Collection[NamespacedName]) -> Found:
+    """Whether every node lets go of those of ``pods`` that it has; each is drained by itself, in a step of its own."""
+    nodes, bad, refused, words = 0, list[tuple[str, list[BlockedPod]]](), "", dict[str, tuple[str, str]]()
+    for node, text, report in drains:
+        nodes += 1
+        words[node] = ("--then", quote(text))
+        step = report.steps[0]
+        if step.failed is not None:
+            refused = refused or f"draining {node}: {step.failed}"
+        if stays := [blocked for blocked in step.happened.blocked if blocked.pod in pods]:
+            bad.append((node, stays))
+    if bad:
+        node, stays = max(bad, key=lambda item: len(item[1]))
+        more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
+        others = f" ({len(bad):,} of {count_of(nodes, 'node')} with its pods)" if nodes > 1 else ""
+        why = f"{stays[0].message} {stays[0].cause}".strip()
+        says = f"draining {node} is blocked by {stays[0].pod}{more}{others}: {why}"
+        return Found("broken", says, -sum(len(kept) for _, kept in bad), f"draining {node}", words[node])
+    if refused or not nodes:
+        return Found("unknown", refused or "none of its pods is on a node")
+    says = f"{count_of(nodes, 'node')} with its pods can be drained, each by itself"
+    return Found("held", says, words=next(iter(words.values())))
+
+
+def room(report: CapacityReport, resource: str, promised: Room) -> Found:
+    """What is free where some pod can use it: on nodes with taints too, not on cordoned ones, nor where another
+    resource is used up.
+    """
+    row = next((row for row in report.resources if row.resource == resource), None)
+    if row is None:
+        return Found("broken", f"no node has any {resource}")
+    tainted = (parse(part.amount) for part in row.stranded if part.cause == "tainted")
+    usable, whole = sum(tainted, parse(row.usable)), parse(row.allocatable)
+    if isinstance(promised, Amount):
+        share = 100 * usable.nano / whole.nano if whole.nano else 0.0
+        margin, says = share - promised.number, f"{share:.1f} % left ({_text(usable)} of {_text(whole)})"
+        if not whole.nano or 100 * usable.nano < promised.number * whole.nano:
+            return Found("broken", f"{says}, {promised} promised", round(margin, 1))
+        return Found("held", f"{says}, {margin:.1f} points more than promised", round(margin, 1))
+    least = parse(promised)
+    more = Quantity(usable.nano - least.nano, usable.format)
+    if more.nano < 0:
+        return Found("broken", f"{_text(usable)} left, {promised} promised", more.nano / NANO)
+    beside = f"{_text(more)} more than promised" if more.nano else "no more than promised"
+    return Found("held", f"{_text(usable)} left, {beside}", more.nano / NANO)
+
+
+def _text(quantity: Quantity) -> str:
+    return rounded(str(quantity))

@@ -1,0 +1,73 @@
+"""What is asked of promises."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from kubespread.questions.question import Option, PlayedQuestion, Promises
+
+if TYPE_CHECKING:
+    from kubespread.questions.scene import Scene
+    from kubespread.questions.verify.report import VerifyReport
+
+
+class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
+    """Verify what is promised of workloads, in a file that is kept beside their manifests.
+
+    Each promise says which workloads it is about, and what holds of them: survives (any zone, any node, any KEY), ready
+    and back, spread, fits, rollout and drain; of the cluster, room. The answer says of each by how much it holds, or
+    the step that breaks it, as survive, audit, simulate, play or capacity answer. A broken promise with a day in until
+    is accepted until that day is over. With -f manifests are applied first. In GitHub Actions, the default format is
+    annotations.
+
+    \b
+    Examples:
+      kubespread verify promises.yaml
+      kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
+      kubespread verify promises.yaml -S cluster.json.gz -o junit > promises.xml
+      kubespread fleet --contexts 'prod-*' verify promises.yaml
+    """
+
+    name = "verify"
+    summary = "Verify promises: what survives, fits, is ready and spread."
+    purpose = "CI"
+    yes, no = "every promise holds, or is accepted", "some promise is broken"
+    hands_out = True
+    doing = "verifying promises"
+    outputs = {
+        "table": "a list",
+        "plain": "plain columns",
+        "csv": "",
+    }
+
+    promises: Annotated[
+        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
+    ]
+    filename: Annotated[
+        tuple[str, ...],
+        Option(
+            "Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True
+        ),
+    ] = ()  # fmt: skip
+    namespace: Annotated[
+        str | None,
+        Option("Namespace of names without one, when the promises set none.", ("-n", "--namespace"), "NAME"),
+    ] = None
+    today: datetime.date | None = None
+    """The day on which it is decided what is accepted until when; None: today, in UTC."""
+
+    @classmethod
+    def report(cls) -> type[VerifyReport]:
+        from kubespread.questions.verify.report import VerifyReport
+
+        return VerifyReport
+
+    def answer(self, scene: Scene) -> VerifyReport:
+        from kubespread.questions.verify.answer import answer
+
+        return answer(self, scene)
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace

@@ -1,0 +1,99 @@
+"""Promises, each with whether it holds, and by how much, or what breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from msgspec.structs import force_setattr
+
+from kubespread.kube.owners import WorkloadName
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.wording import count_of
+
+Kept = Literal["broken", "unknown", "accepted", "held"]
+WORST_FIRST: tuple[Kept, ...] = get_args(Kept)
+Clause = Literal["survives", "ready", "back", "spread", "fits", "rollout", "drain", "room"]
+
+
+class VerifiedClause(Report, frozen=True, kw_only=True):
+    """One thing that is promised of one workload, or of the cluster."""
+
+    promise: int
+    """The number of its promise in the file, from 1."""
+    line: int | None
+    """Where it stands in the file, from 1; null where the promises were no file."""
+    clause: Clause
+    """What is promised, by its field in the file."""
+    workload: WorkloadName | None = None
+    """NAMESPACE/Kind/name; null for the cluster."""
+    promised: str
+    """What is promised, as the file has it: ``any zone: 2``."""
+    state: Kept
+    """``held``, ``broken``, ``accepted``: broken, before the day in ``until`` is over, or ``unknown``."""
+    says: str
+    """The sentence: by how much it holds, what breaks it, or why that is not known."""
+    margin: float | None = None
+    """How much more there is than is promised: pods, replicas, skew, percent points or an amount of a resource; below 0
+    how much is lacking. Null where it is no number, or not known.
+    """
+    step: str | None = None
+    """What breaks it, or comes closest to it: ``losing zone a``; null where nothing has to happen."""
+    until: str | None = None
+    """The last day, YYYY-MM-DD, on which it is accepted that it is broken; null where that never is."""
+    reason: str | None = None
+    """Why that is accepted."""
+    command: str
+    """What shows the answer it is taken from."""
+
+    @property
+    def called(self) -> str:
+        """Whose it is, in short."""
+        return "the cluster" if self.workload is None else str(self.workload)
+
+    @property
+    def sentence(self) -> str:
+        """Whose promise, what, and what became of it."""
+        accepted = ""
+        if self.until is not None and self.state in ("accepted", "broken"):
+            why = f": {self.reason}" if self.reason else ""
+            accepted = f" (accepted until {self.until}{why})" if self.state == "accepted" else (
+                f" (accepted until {self.until}, which is over{why})"
+            )  # fmt: skip
+        return f"{self.called}: {self.clause} {self.promised}: {self.says}{accepted}"
+
+
+class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "VerifyReport"
+    file: str | None
+    """The file of the promises, as it was given; null where they were none."""
+    promises: int
+    """How many there are."""
+    states: dict[Kept, int] = {}
+    """How many of them are of each state: that of a promise is its worst clause's."""
+    clauses: tuple[VerifiedClause, ...]
+    """In the order of the file; of a promise about several workloads by kind and name."""
+    applied: tuple[str, ...] = ()
+    """The manifests that were applied first."""
+
+    def __post_init__(self) -> None:
+        worst: dict[int, Kept] = {}
+        for row in self.clauses:
+            worst[row.promise] = min(worst.get(row.promise, "held"), row.state, key=WORST_FIRST.index)
+        found = list(worst.values())
+        force_setattr(self, "states", {state: found.count(state) for state in WORST_FIRST})
+        super().__post_init__()
+
+    def of(self, *states: Kept) -> list[VerifiedClause]:
+        """The clauses of these states, in their order."""
+        return [row for state in states for row in self.clauses if row.state == state]
+
+    def judged(self) -> Judgment:
+        return "no" if self.of("broken") else "unknown" if self.of("unknown") else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        others = [f"{number:,} {state}" for state, number in self.states.items() if number and state != "held"]
+        held, of = self.states["held"], count_of(self.promises, "promise")
+        if self.unfinished is None or self.clauses:
+            yield ", ".join([f"{held:,} of {of} {'hold' if held != 1 else 'holds'}", *others])
+        yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))

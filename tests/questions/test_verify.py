@@ -1,0 +1,277 @@
+"""Promises: what becomes of each, and what is wrong with a file of them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+import kubespread
+from docs.generators.promises_schema import schema
+from kubespread import ManifestError, Snapshot
+from tests.builders import Data, hard, hosts, node, pod, taint
+from tests.cli.support import FIXTURES, run
+from tests.world.clusters import budget, deployment, stateful_set
+
+HEAD = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
+ZONE = "topology.kubernetes.io/zone"
+TODAY = datetime.date(2026, 11, 23)
+WEB = "default/deploy/web"
+SPREAD = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+AUTOSCALER: Data = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 9},
+}
+
+
+def of(*promises: Data) -> Data:
+    return {**HEAD, "promises": [*promises]}
+
+
+def cluster(*objects: Data) -> Snapshot:
+    """Three nodes of 8 CPUs in three zones, of which one has no pod of web's three."""
+    web = deployment("web", ("n0", "n0", "n1"), cpu="2")
+    return Snapshot.from_objects([*hosts("a", "b", "c"), *web, budget("other", minAvailable=0), AUTOSCALER, *objects])
+
+
+def found(snapshot: Snapshot, promise: Data) -> list[tuple[str, str, float | None]]:
+    report = kubespread.verify(snapshot, of(promise), today=TODAY)
+    return [(row.state, row.says, row.margin) for row in report.clauses]
+
+
+FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
+    "all pods are ready again": (
+        {"survives": "any zone"},
+        ("held", "3 of 3 pods ready again while its nodes are silent, whichever of 3 zones is lost", 0),
+    ),
+    "at first only the pods of the other zones are ready": (
+        {"survives": "any zone", "ready": 1},
+        ("held", "losing zone a leaves 1 ready at first, no more than promised, the worst of 3 zones", 0),
+    ),
+    "a share is rounded up": (
+        {"survives": "any zone", "ready": "34%"},
+        ("broken", "losing zone a leaves 1 of 2 ready at first; 2 of 3 zones can be lost", -1),
+    ),
+    "as they are now": ({"ready": "100%"}, ("held", "3 of 3 pods ready, no more than promised", 0)),
+    "more than it has": ({"ready": 4}, ("broken", "3 of 3 pods ready, 4 promised", -1)),
+    "the skew of its pods": ({"spread": {"zone": 1}}, ("broken", "skew 2 (2/1/0), 1 promised", -1)),
+    "over nodes": ({"spread": {"hostname": 3}}, ("held", "skew 2 (2/1/0), 1 less than promised", 1)),
+    "the maximum of its autoscaler": (
+        {"fits": "hpaMax"},
+        (
+            "held",
+            "all 9 replicas (the most of HorizontalPodAutoscaler web) find a node, and 3 more would",
+            3,
+        ),
+    ),
+    "a multiple of its replicas": (
+        {"fits": "1.5x"}, ("held", "all 5 replicas (1.5x 3) find a node, and 7 more would", 7),
+    ),
+    "more than there is room for": (
+        {"fits": 13},
+        (
+            "broken",
+            "12 of 13 replicas find a node, 1 do not: 0/3 nodes are available: 3 Insufficient cpu.",
+            -1,
+        ),
+    ),
+    "while it is rolled out": (
+        {"rollout": "80%"}, ("held", "3 of 3 pods ready at worst while it is rolled out, no more than promised", 0),
+    ),
+    "a drain of each node": (
+        {"drain": "never blocked"}, ("held", "2 nodes with its pods can be drained, each by itself", None),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_what_becomes_of_a_promise(case: str) -> None:
+    promise, expected = FOUND[case]
+    assert found(cluster(), {"workload": WEB, **promise}) == [expected]
+
+
+def test_a_drain_that_a_budget_blocks() -> None:
+    (row,) = found(cluster(budget("web", minAvailable=3)), {"workload": WEB, "drain": "never blocked"})
+    assert row == (
+        "broken",
+        "draining n0 is blocked by default/web-a and 1 more (2 of 2 nodes with its pods): Cannot evict pod as it would "
+        "violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently",
+        -3,
+    )
+
+
+def test_a_stateful_set_is_back_once_the_nodes_are_deleted() -> None:
+    snapshot = cluster(*stateful_set("db", ("n0", "n1")))
+    promise = {"workload": "default/sts/db", "survives": "any zone"}
+    held = "2 of 2 pods ready again once its nodes are deleted, whichever of 3 zones is lost"
+    assert found(snapshot, {**promise, "back": "nodes deleted"}) == [("held", held, 0)]
+    ((state, says, margin),) = found(snapshot, {**promise, "back": "while silent"})
+    assert (state, margin) == ("broken", -1)
+    assert says.startswith(
+        "losing zone a leaves 1 of 2 ready while its nodes are silent: pods are terminating on nodes"
+    )
+
+
+def test_after_a_first_failure() -> None:
+    ((state, says, _),) = found(cluster(), {"workload": WEB, "survives": "any zone after fail zone=c", "ready": 2})
+    assert (state, says) == (
+        "broken",
+        "fail zone=c, then losing zone a leaves 1 of 2 ready at first; 1 of 2 zones can be lost",
+    )
+
+
+def test_room_counts_what_some_pod_can_use() -> None:
+    """Also behind taints, not on cordoned nodes."""
+    free, gpu, closed = (
+        node("free", cpu="4"),
+        node("gpu", cpu="4", taints=[taint("nvidia.com/gpu")]),
+        node("closed", unschedulable=True),
+    )
+    for each in (free, gpu, closed):
+        each["status"]["allocatable"]["memory"] = "8Gi"
+    gpu["status"]["allocatable"]["nvidia.com/gpu"] = "2"
+    objects = [free, gpu, closed, pod("one", "free", requests={"cpu": "2"})]
+    room = {"cpu": "30%", "nvidia.com/gpu": 2, "memory": "20Gi", "example.com/fpga": 1}
+    assert found(Snapshot.from_objects(objects), {"cluster": True, "room": room}) == [
+        ("held", "37.5 % left (6 of 16), 7.5 points more than promised", 7.5),
+        ("held", "2 left, no more than promised", 0),
+        ("broken", "16Gi left, 20Gi promised", -4 * 2**30),
+        ("broken", "no node has any example.com/fpga", None),
+    ]
+
+
+def test_a_namespace_is_a_promise_of_all_its_workloads() -> None:
+    labeled, *others = deployment("api", ("n2",))
+    labeled["metadata"]["labels"] = {"app": "api"}
+    snapshot = cluster(labeled, *others)
+    report = kubespread.verify(snapshot, of({"namespace": "default", "spread": {"zone": 1}}))
+    rows = [(str(row.workload), row.state) for row in report.clauses]
+    assert rows == [("default/Deployment/api", "held"), ("default/Deployment/web", "broken")]
+    assert report.states == {"broken": 1, "unknown": 0, "accepted": 0, "held": 0}
+    chosen = kubespread.verify(snapshot, of({"namespace": "default", "selector": "app=api", "spread": {"zone": 1}}))
+    assert [str(row.workload) for row in chosen.clauses] == ["default/Deployment/api"]
+
+
+@pytest.mark.parametrize(
+    ("until", "state", "verdict"),
+    [("2026-11-22", "broken", "no"), ("2026-11-23", "accepted", "yes"), ("2027-01-31", "accepted", "yes")],
+)
+def test_a_broken_promise_is_accepted_until_its_day_is_over(until: str, state: str, verdict: str) -> None:
+    promise = {"workload": WEB, "ready": 4, "until": until, "reason": "one more zone is ordered"}
+    report = kubespread.verify(cluster(), of(promise), today=TODAY)
+    assert (report.clauses[0].state, report.verdict) == (state, verdict)
+    over = "" if state == "accepted" else ", which is over"
+    said = f"3 of 3 pods ready, 4 promised (accepted until {until}{over}: one more zone is ordered)"
+    assert report.answer[1] == f"default/Deployment/web: ready 4: {said}"
+
+
+@pytest.mark.parametrize(("kind", "promise"), [
+    ("HorizontalPodAutoscaler", {"fits": "hpaMax"}), ("PodDisruptionBudget", {"drain": "never blocked"}),
+])  # fmt: skip
+def test_what_the_cluster_does_not_tell_is_unknown(kind: str, promise: Data) -> None:
+    snapshot = Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"))])
+    report = kubespread.verify(snapshot, of({"workload": WEB, **promise}))
+    assert (report.verdict, report.clauses[0].state) == ("unknown", "unknown")
+    assert report.clauses[0].says.startswith(f"no {kind} objects: ")
+    assert report.clauses[0].says in report.gaps
+
+
+def test_manifests_are_applied_first(tmp_path: Path) -> None:
+    more = next(each for each in deployment("web", (), cpu="2", replicas=9) if each["kind"] == "Deployment")
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(more))
+    report = kubespread.verify(cluster(), of({"workload": WEB, "ready": 9}), filename=[str(tmp_path / "web.yaml")])
+    assert (report.verdict, report.applied) == ("yes", (str(tmp_path / "web.yaml"),))
+
+
+FAULTS: Mapping[str, tuple[str, str]] = {
+    "an unknown key": (
+        "- {workload: default/deploy/web, survive: any zone}",
+        '4: promises[0].survive: strict decoding error: unknown field "promises[0].survive", did you mean '
+        '"promises[0].survives"?',
+    ),
+    "nothing promised": (
+        "- workload: default/deploy/web",
+        "4: promises[0]: promises nothing: expected one of survives, ready, back, spread, fits, rollout, drain",
+    ),
+    "of nobody": (
+        "- ready: 2", "4: promises[0]: expected one of workload, namespace and cluster: true, found none",
+    ),
+    "no edit": (
+        "- {workload: default/deploy/web, survives: any zone after explode n1}", "4: promises[0].survives: unknown edit",
+    ),
+    "no day": (
+        "- workload: default/deploy/web\n  ready: 1\n  until: soon",
+        "6: promises[0].until: expected a day, YYYY-MM-DD, found 'soon'",
+    ),
+    "too large a share": (
+        "- {workload: default/deploy/web, ready: 120%}",
+        "4: promises[0].ready: expected a number or a share from 0% to 100%, found '120%'",
+    ),
+    "a word that is near": (
+        "- {workload: default/deploy/web, fits: hpamax}",
+        "4: promises[0].fits: expected replicas, hpaMax, a number, or a multiple such as 1.5x, found 'hpamax', did you "
+        "mean",
+    ),
+    "a promise of the cluster for a workload": (
+        "- {workload: default/deploy/web, room: {cpu: 1}}",
+        "4: promises[0].room: not a promise of workloads: expected survives, ready",
+    ),
+    "back from nothing": (
+        "- {workload: default/deploy/web, back: nodes deleted}", "4: promises[0].back: back from what: add survives",
+    ),
+    "a workload that is not there": (
+        "- workload: default/deploy/wep\n  ready: 1", '4: promises[0].workload: deployments.apps "wep" not found',
+    ),
+    "a label that no node has": (
+        "- workload: default/deploy/web\n  survives: any zoen",
+        "5: promises[0].survives: no node and no constraint has the topology key 'zoen'",
+    ),
+    "an empty namespace": (
+        "- {namespace: shop, ready: 1}", "4: promises[0].namespace: no workloads in namespace shop",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_what_is_wrong_is_named_by_line_and_field(case: str, tmp_path: Path) -> None:
+    text, expected = FAULTS[case]
+    path = tmp_path / "promises.yaml"
+    path.write_text(f"apiVersion: kubespread.dev/v1alpha1\nkind: Promises\npromises:\n{text}\n")
+    with pytest.raises(ManifestError) as caught:
+        kubespread.verify(cluster(), path)
+    assert f"{path}:{expected}" in str(caught.value)
+
+
+VALID = [promise for promise, _ in FOUND.values()]
+
+
+@pytest.mark.parametrize("promise", VALID, ids=str)
+def test_the_schema_takes_what_the_program_takes(promise: Data) -> None:
+    Draft202012Validator(schema()).validate(of({"workload": WEB, **promise}))
+
+
+@pytest.mark.parametrize("case", [case for case in FAULTS if "that" not in case and case not in ("no edit", "an empty namespace", "no day")])  # fmt: skip
+def test_the_schema_refuses_what_the_program_refuses(case: str) -> None:
+    data: Any = yaml.safe_load(FAULTS[case][0])
+    assert not Draft202012Validator(schema()).is_valid(of(*data)) or case == "too large a share"
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "promises").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_fixtures_are_valid(path: Path) -> None:
+    Draft202012Validator(schema()).validate(json.loads(json.dumps(yaml.safe_load(path.read_text()), default=str)))
+
+
+def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> None:
+    path = tmp_path / "promises.yaml"
+    path.write_text(yaml.safe_dump(of({"cluster": True, "room": {"cpu": "100%"}})))
+    result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", "table", "-q")
+    assert result.code == 1
+    assert result.out.splitlines()[1] == "0 of 1 promise hold, 1 broken"
