@@ -58,11 +58,12 @@ class Table(Struct, frozen=True):
 
 
 _NUMBER = re.compile(r"[−-]?[\d,.]+(?:%|[kMGTPE]i?|m)?(?: (?:of|>|→) [\d,.]+%?)*")
+_NOTHING = ("", "-", "–")
 
 
 def is_numeric(cells: Iterable[str]) -> bool:
     """Whether a column has numbers and nothing else, so that they are compared by their right ends."""
-    filled = [cell for cell in cells if cell]
+    filled = [cell for cell in cells if cell not in _NOTHING]
     return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 

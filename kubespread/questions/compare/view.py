@@ -320,7 +320,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
         name: Row(
             [
                 *(_judged(differ[name]) if name in differ else ("", "", "")),
-                _moved(held[name].before, held[name].after) if name in held else "",
+                *((_moved(held[name].before, held[name].after) if name in held else "",) if held else ()),
             ],
             _TONES.get(differ[name].change, Tone.WARN) if name in differ else Tone.PLAIN,
         )
@@ -330,7 +330,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
         name: f"{difference.change}: {_difference(difference, numbers=True)}" for name, difference in differ.items()
     }
     colors = "green fits now or is new, red no longer fits or is gone, yellow differs otherwise"
-    return NodeFacts(("Change", "Score", "How", "Replicas"), rows, verdicts, colors)
+    return NodeFacts(("Change", "Score", "How", *(("Replicas",) if held else ())), rows, verdicts, colors)
 
 
 def _judged(node: NodeDifference) -> tuple[str, str, str]:

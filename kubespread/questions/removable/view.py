@@ -115,7 +115,7 @@ def view(report: RemovableReport) -> View:
         tiles=_tiles(report),
         frames=[*_frames(report.together)],
         before={},
-        dot="pod that finds a new node here",
+        dot="pod landing here",
     )
 
 

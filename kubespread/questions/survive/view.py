@@ -127,7 +127,7 @@ def view(report: SurviveReport) -> View:
         names=[short.workload for _, short in _worst_of_each(report)],
         frames_on=lambda drawn: _frames(report, drawn),
         before={},
-        dot="pod that finds a new node here",
+        dot="pod landing here",
         opens_at=1,
     )  # fmt: skip
 

@@ -28,7 +28,8 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
             yield text("○ one with the old template")
     else:
         noun, *meanings = _dot(account, drawn)
-        yield text(" ".join([f"Number on a node: its {noun}s", *meanings]))
+        what, *which = noun.split(" ")
+        yield text(" ".join([f"Number on a node: its {what}s", *which, *meanings]))
     if is_judged(account):
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")

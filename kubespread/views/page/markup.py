@@ -17,13 +17,13 @@ def text(value: object) -> str:
     return html.escape(escaped(str(value)))
 
 
-_PARTS = re.compile(r"(?<=[./_=:,])|(?<=[a-z0-9]-)(?=[a-z0-9])")
+_PARTS = re.compile(r"(?<=[./_=:,])|(?<=[a-z0-9]-)(?=[a-z0-9])|(?<=[a-z])(?=[A-Z])")
 _WHOLE = 24
 """Letters of a name that is never broken."""
 
 
 def breakable(value: str) -> str:
-    """With names that may go on in the next line behind a dot, a slash, a dash or the like, as long ones have to."""
+    """Long names may go on in the next line: behind a dot, a slash or a dash, and before a capital letter."""
     return " ".join(
         text(word) if len(word) <= _WHOLE else "<wbr>".join(map(text, _PARTS.split(word))) for word in value.split(" ")
     )

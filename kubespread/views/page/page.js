@@ -209,7 +209,7 @@
         const told = isAwaited ? "not there yet" : states.join(", ");
         write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
         write(cell.querySelector(".state"), word(states));
-        cell.title = `${name}: ${count} ${count === 1 ? start.dot : `${start.dot}s`} at this step${told && `, ${told}`}`;
+        cell.title = `${name}: ${count} ${count === 1 ? start.dot : start.dot.replace(/^\w+/, "$&s")} at this step${told && `, ${told}`}`;
         cell.classList.toggle("off", isOff);
         cell.classList.toggle("closed", states.some(isClosing));
         cell.classList.toggle("joined", states.includes("joined"));

@@ -19,7 +19,7 @@ _SAID = 120
 """Letters of what a tile says."""
 _SHORT, _LONG = 16, 45
 """Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
-_MOST_COLUMNS = 10
+_MOST_COLUMNS = 9
 """Of a table in letters of the usual size."""
 _STEP = 5
 """Percent by which bars in cells differ: they are classes of the style, as a page may have no style of its own."""
