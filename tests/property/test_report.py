@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,6 +68,7 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             )
             assert line.extent == lacks
     _check_losses(snapshot, report)
+    _check_pairs(snapshot, report)
     _check_levels(report)
 
 
@@ -209,6 +211,20 @@ def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
             )
         else:
             assert line is None
+
+
+def _check_pairs(snapshot: Snapshot, report: Scorecard) -> None:
+    """Each two of three zones."""
+    before = after(snapshot)
+    standing = {node.metadata.labels[ZONE] for node in before.nodes if not is_silent(node)}
+    pairs = (
+        [*combinations(sorted(standing), 2)] if len({node.metadata.labels[ZONE] for node in before.nodes}) > 2 else []
+    )
+    lost = {pair: _missing_without(snapshot, before, f"{ZONE} in ({','.join(pair)})") for pair in pairs}
+    said = {line.key: line.extent for line in report.lines if line.key.startswith("losses/zone/")}
+    assert {key: extent for key, extent in said.items() if {*key.rpartition("/")[2].split("+")} <= standing} == {
+        f"losses/zone/{'+'.join(pair)}": missing for pair, missing in lost.items() if missing
+    }
 
 
 def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:

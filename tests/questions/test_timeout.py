@@ -83,7 +83,7 @@ def asked_by(line: ReportLine) -> set[str]:
     """What a report's line is from: a question, or a part of the report itself."""
     if line.question == "report":
         return {"scaling" if line.area == "scaling" else "drains"}
-    return {f"{line.question} --pairs" if "+" in line.key else line.question}
+    return {line.question}
 
 
 def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:

@@ -61,7 +61,6 @@ MOST_NODES = 24
 """How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
 with the fewest pods.
 """
-PAIRS = "survive --pairs"
 MOST_ZONES = 6
 """Of how many zones each pair is lost."""
 
@@ -172,14 +171,13 @@ class _Asking:
         source = scene.source
         self.commands = Commands(scene.snapshot, None if source is None else source.context, " ".join(whose))
 
-    def of(self, question: Question[R], doing: str, called: str = "") -> R | None:
+    def of(self, question: Question[R], doing: str) -> R | None:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
-        name = called or question.name
-        if not self._begins(name):
+        if not self._begins(question.name):
             return None
         answer = question.answer(self._scene.asking(question, doing))
         if answer.unfinished is not None:
-            self.missing.append(name)
+            self.missing.append(question.name)
             return None
         self._answers.append(answer)
         return answer
@@ -263,13 +261,11 @@ class _Asking:
         keys += [HOSTNAME] if self.lost else []
         if keys:
             chosen = {HOSTNAME: tuple(self.lost)}
-            survive = self.of(Survive(**self.shared, keys=tuple(keys), domains=chosen), "losing zones and nodes")
+            pairs = (ZONE,) if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES else ()
+            lost = Survive(**self.shared, keys=tuple(keys), domains=chosen, in_pairs=pairs)
+            survive = self.of(lost, "losing zones and nodes")
             if survive is not None:
                 yield from of_survive(survive, len(hosts), self.commands)
-        if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES:
-            pairs = self.of(Survive(**self.shared, keys=(ZONE,), pairs=True), "losing two zones at once", PAIRS)
-            if pairs is not None:
-                yield from of_survive(pairs, len(hosts), self.commands)
 
 
 def _domains(scene: Scene, key: str) -> set[str]:

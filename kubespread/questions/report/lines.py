@@ -26,6 +26,7 @@ from kubespread.questions.survive.report import DomainLoss, SurviveReport, domai
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED = 3
+_LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
 _NUMBER = re.compile(r"\d[\d,]*")
 _NOUNS = {"hostname": "node"}
 _LATER = frozenset({"fits", "preempts", "nominated"})
@@ -70,7 +71,9 @@ def _freeing(group: StuckGroup) -> str | None:
     if change is None or not group.freed:
         return None
     harm = "".join(f"; {consequence}" for consequence in change.consequences)
-    return f"{change.brief or change.change}: {group.freed:,} of {len(group.pods):,} find a node{harm}"
+    # A letter says nothing where its constraint is not shown.
+    text = " ".join(change.options) if _LETTER.match(change.brief) else change.brief or change.change
+    return f"{text}: {group.freed:,} of {len(group.pods):,} find a node{harm}"
 
 
 def of_audit(report: AuditReport, commands: Commands) -> Iterator[ReportLine]:
@@ -149,33 +152,41 @@ def _ending(finding: AuditFinding) -> str | None:
 
 
 def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterator[ReportLine]:
-    """A line for the worst domain of each key, and in pairs for each that leaves anything behind; of so many ``hosts``
-    some may not be lost.
+    """A line for the worst domain of each key, and for each pair that leaves anything behind; of so many ``hosts`` some
+    may not be lost.
     """
     for key, losses in report.by_key():
-        standing = [loss for loss in losses if not loss.already_lost]
+        name, standing = short_key(key), [loss for loss in losses if not loss.already_lost]
+        alone = [loss for loss in standing if not _is_pair(loss)]
         bad = sorted((loss for loss in standing if loss.trouble), key=lambda loss: (-missing_pods(loss), loss.domain))
-        name = short_key(key)
-        if report.pairs:
-            others = [""] * len(bad)
-            options = ["--key", quote(name), "--pairs"]
-        else:
-            safe, of = len(standing) - len(bad), count_of(len(standing), _NOUNS.get(name, name))
-            tried = " tried, those with the most to lose," if key == HOSTNAME and len(losses) < hosts else ""
-            others = [f" ({f'{safe:,}' if safe else 'none'} of {of}{tried} can be lost)"]
-            options = ["--key", quote(name)]
-        for loss, beside in zip(bad, others, strict=False):
-            yield ReportLine(
-                key=f"losses/{name}/{loss.domain}" if report.pairs else f"losses/{name}",
-                area="losses",
-                question="survive",
-                level="notice" if report.pairs else "warning",
-                what=f"{troubles_of(loss)}{beside}",
-                extent=missing_pods(loss),
-                workloads=tuple(short.workload for short in loss.short),
-                nodes=(domain_name(loss),) if key == HOSTNAME else (),
-                command=commands.of("survive", *options),
-            )
+        for worst in [loss for loss in bad if not _is_pair(loss)][:1]:
+            safe = sum(not loss.trouble for loss in alone)
+            tried = " tried, those with the most to lose," if key == HOSTNAME and len(alone) < hosts else ""
+            of = f"{count_of(len(alone), _NOUNS.get(name, name))}{tried}"
+            beside = f" ({f'{safe:,}' if safe else 'none'} of {of} can be lost)"
+            yield _of_loss(worst, f"losses/{name}", beside, commands)
+        for pair in filter(_is_pair, bad):
+            yield _of_loss(pair, f"losses/{name}/{pair.domain}", "", commands)
+
+
+def _is_pair(loss: DomainLoss) -> bool:
+    # No label has a plus sign in it.
+    return "+" in loss.domain
+
+
+def _of_loss(loss: DomainLoss, key: str, beside: str, commands: Commands) -> ReportLine:
+    options = ["--key", quote(short_key(loss.topology_key)), *(["--pairs"] if _is_pair(loss) else [])]
+    return ReportLine(
+        key=key,
+        area="losses",
+        question="survive",
+        level="notice" if _is_pair(loss) else "warning",
+        what=f"{troubles_of(loss)}{beside}",
+        extent=missing_pods(loss),
+        workloads=tuple(short.workload for short in loss.short),
+        nodes=(domain_name(loss),) if loss.topology_key == HOSTNAME else (),
+        command=commands.of("survive", *options),
+    )
 
 
 def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[ReportLine]:

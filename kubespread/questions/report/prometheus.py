@@ -24,7 +24,7 @@ def _metrics(report: Scorecard) -> Iterator[Metric]:
     )
     yield (
         "report_line_extent",
-        "How many pods a line concerns, or by how much a skew exceeds maxSkew.",
+        "How many pods or nodes a line concerns, by how much a skew exceeds maxSkew, or percent of what is free.",
         [({"area": line.area, "level": line.level, "key": line.key}, line.extent) for line in report.lines],
     )
     yield (

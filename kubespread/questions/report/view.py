@@ -120,4 +120,5 @@ def _line(line: ReportLine, look: Look) -> Iterator[Line]:
     indent = " " * (HANGING + 7)
     if line.remedy is not None:
         yield from wrapped([Cell(f"{indent}tried: {escaped(line.remedy)}")], look.width, HANGING + 9)
-    yield from wrapped([Cell(indent), cell(line.command, DIM)], look.width, HANGING + 9)
+    # Folded it could not be copied.
+    yield [Cell(indent), cell(line.command, DIM)]

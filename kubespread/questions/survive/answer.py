@@ -146,7 +146,10 @@ def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterato
             for domain in _domains(world, key)
             if not set(silenced).issuperset(domain.nodes) and (chosen is None or domain.value in chosen)
         ]
-        yield from _pairs(domains) if question.pairs else domains
+        if question.pairs or key in question.in_pairs:
+            yield from _pairs(domains)
+        if not question.pairs:
+            yield from domains
 
 
 def _pairs(domains: Sequence[_Domain]) -> Iterator[_Domain]:
