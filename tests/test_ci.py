@@ -70,6 +70,23 @@ def test_the_action_compares_with_a_base_that_its_checkout_lacks(tmp_path: Path)
     assert missing[:2] == (2, "")
 
 
+def test_the_action_verifies_promises_of_the_cluster_with_the_manifests(tmp_path: Path) -> None:
+    shop = str(FIXTURES / "clusters" / "shop.yaml")
+    promises = tmp_path / "promises.yaml"
+    head = "apiVersion: kubespread.dev/v1alpha1\nkind: Promises\npromises:\n"
+    promises.write_text(f"{head}- workload: web\n  ready: 1\n")
+    refused = checked(tmp_path, MANIFESTS=GOOD, PROMISES=str(promises), SNAPSHOT=shop)
+    assert (refused[0], refused[1]) == (2, "")
+    promises.write_text(f"{head}- workload: deploy/web\n  ready: 6\n- workload: deploy/api\n  ready: 4\n")
+    code, out, summary = checked(tmp_path, MANIFESTS=GOOD, PROMISES=str(promises), SNAPSHOT=shop)
+    assert code == 1
+    assert out == (
+        f"::error file={promises},line=7,title=promise ready::default/Deployment/api: ready 4: 3 of 3 pods ready, "
+        "4 promised\n"
+    )
+    assert "### Verifying 2 promises of" in summary
+
+
 def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:
     """Neither as an input, where it could be expanded, nor as an option."""
     code, _, summary = checked(

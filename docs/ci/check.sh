@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the action runs: annotations to standard output, a table to the job summary, and the exit code of the check.
-# Takes MANIFESTS, SNAPSHOT, BASE and ARGS from the environment, words separated by blanks, with nothing in them expanded.
+# Takes MANIFESTS, SNAPSHOT, BASE and ARGS from the environment, words separated by blanks, with nothing in them expanded,
+# and PROMISES, a file that is verified of the snapshot too, once the manifests that are named are applied to it.
 set -euo pipefail
 PATH="${RUNNER_TEMP:-/nonexistent}/kubespread/bin:$PATH"
 read -r -a manifests <<<"${MANIFESTS:-.}"
@@ -24,5 +25,24 @@ kubespread check "${options[@]}" -o github -- "${manifests[@]}" || code=$?
 if [ "$code" -le 1 ]; then
     # The table is the same answer once more; what keeps it from being written must not change the verdict.
     kubespread check "${options[@]}" -q -o markdown -- "${manifests[@]}" >>"${GITHUB_STEP_SUMMARY:-/dev/null}" || true
+fi
+if [ -n "${PROMISES:-}" ]; then
+    asked=()
+    if [ -n "${SNAPSHOT:-}" ]; then
+        asked+=(-S "$SNAPSHOT")
+    fi
+    if [ "${MANIFESTS:-.}" != . ]; then
+        for manifest in "${manifests[@]}"; do
+            asked+=(-f "$manifest")
+        done
+    fi
+    promised=0
+    kubespread verify "${asked[@]}" -o github -- "$PROMISES" || promised=$?
+    if [ "$promised" -le 1 ]; then
+        kubespread verify "${asked[@]}" -q -o markdown -- "$PROMISES" >>"${GITHUB_STEP_SUMMARY:-/dev/null}" || true
+    fi
+    if [ "$promised" -gt "$code" ]; then
+        code=$promised
+    fi
 fi
 exit "$code"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from kubespread.escaping import escaped
 
-Sample = tuple[Mapping[str, str], int]
+Sample = tuple[Mapping[str, str], float]
 """Labels and a value."""
 Metric = tuple[str, str, Iterable[Sample]]
 """A name without the program's, its help, and its samples."""
@@ -26,7 +26,7 @@ def exposed(metrics: Iterable[Metric]) -> str:
     )
 
 
-def _line(name: str, labels: Mapping[str, str], value: int) -> str:
+def _line(name: str, labels: Mapping[str, str], value: float) -> str:
     inside = ",".join(f'{key}="{_value(text)}"' for key, text in labels.items())
     return f"kubespread_{name}{{{inside}}} {value}\n" if inside else f"kubespread_{name} {value}\n"
 

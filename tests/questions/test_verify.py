@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import kubespread
 from docs.generators.promises_schema import schema
 from kubespread import ManifestError, Snapshot
 from tests.builders import Data, hard, hosts, node, pod, taint
-from tests.cli.support import FIXTURES, run
+from tests.cli.support import FIXTURES, ROOT, run
 from tests.world.clusters import budget, deployment, stateful_set
 
 HEAD = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
@@ -267,6 +267,43 @@ def test_the_schema_refuses_what_the_program_refuses(case: str) -> None:
 @pytest.mark.parametrize("path", sorted((FIXTURES / "promises").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_fixtures_are_valid(path: Path) -> None:
     Draft202012Validator(schema()).validate(json.loads(json.dumps(yaml.safe_load(path.read_text()), default=str)))
+
+
+FORMATS: Mapping[str, Sequence[str]] = {
+    "github": (
+        "::error file=FILE,line=5,title=promise ready::default/Deployment/web: ready 10: 9 of 9 pods ready, 10 promised\n",
+        "::warning file=FILE,line=7,title=promise ready::default/Deployment/web: ready 11: 9 of 9 pods ready, 11 ",
+    ),
+    "junit": (
+        '<testsuites tests="4" failures="1" errors="0">',
+        '<testcase name="promise ready default/Deployment/web promises[0].ready" classname="default/Deployment/web">',
+        '<failure message="ready 10: 9 of 9 pods ready, 10 promised" type="error">',
+        "<system-out>info: FILE:11: room cpu 1: ",
+    ),
+    "sarif": ('"startLine": 5', '"ruleId": "promise"', '"text": "ready 10: 9 of 9 pods ready, 10 promised"'),
+    "prometheus": (
+        'kubespread_promises{state="held"} 2\n',
+        'kubespread_promise_margin{promise="1",clause="ready",promised="10",namespace="default",kind="Deployment",'
+        'name="web"} -1\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_for_ci_name_the_line_of_each_promise(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "promises.yaml"
+    path.write_text(
+        "apiVersion: kubespread.dev/v1alpha1\nkind: Promises\npromises:\n- workload: default/deploy/web\n  ready: 10\n"
+        "- workload: default/deploy/web\n  ready: 11\n  until: 2099-12-31\n"
+        "- workload: default/deploy/api\n  ready: 1\n- {cluster: true, room: {cpu: 1}}\n"
+    )
+    result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", form, "-q")
+    assert result.code == 1, result.err
+    for text in FORMATS[form]:
+        assert text.replace("FILE", str(path)) in result.out
+    if form == "sarif":
+        kept = json.loads((ROOT / "tests" / "views" / "schemas" / "sarif-2.1.0-subset.json").read_text())
+        Draft202012Validator(kept).validate(json.loads(result.out))
 
 
 def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> None:

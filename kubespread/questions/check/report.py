@@ -93,8 +93,9 @@ class Finding(Report, frozen=True, kw_only=True):
 
     @property
     def in_full(self) -> str:
-        """The problem, and its remedy with the outcome, in one sentence."""
-        return f"{self.message.removesuffix('.')}. Remedy: {self.remedy.with_outcome}"
+        """The problem, and its remedy with the outcome where there is one, in one sentence."""
+        remedy = self.remedy
+        return f"{self.message.removesuffix('.')}. Remedy: {remedy.with_outcome}" if remedy.text else self.message
 
 
 class RuleReport(Report, frozen=True):

@@ -39,6 +39,10 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         "table": "a list",
         "plain": "plain columns",
         "csv": "",
+        "sarif": "is SARIF 2.1.0 for code scanning",
+        "junit": "is JUnit XML",
+        "github": "prints annotations of GitHub Actions",
+        "prometheus": "prints metrics for a textfile collector",
     }
 
     promises: Annotated[

@@ -52,15 +52,18 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
         return "the cluster" if self.workload is None else str(self.workload)
 
     @property
-    def sentence(self) -> str:
-        """Whose promise, what, and what became of it."""
+    def of_promise(self) -> str:
+        """What is promised, and what became of it."""
         accepted = ""
         if self.until is not None and self.state in ("accepted", "broken"):
-            why = f": {self.reason}" if self.reason else ""
-            accepted = f" (accepted until {self.until}{why})" if self.state == "accepted" else (
-                f" (accepted until {self.until}, which is over{why})"
-            )  # fmt: skip
-        return f"{self.called}: {self.clause} {self.promised}: {self.says}{accepted}"
+            over = "" if self.state == "accepted" else ", which is over"
+            accepted = f" (accepted until {self.until}{over}{f': {self.reason}' if self.reason else ''})"
+        return f"{self.clause} {self.promised}: {self.says}{accepted}"
+
+    @property
+    def sentence(self) -> str:
+        """The same with whose promise it is."""
+        return f"{self.called}: {self.of_promise}"
 
 
 class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
