@@ -17,9 +17,10 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "escaping": set(),
     "wording": set(),
+    "redaction": set(),
     "kube": set(),
     "manifest": set(),
-    "snapshot": {"manifest", "kube"},
+    "snapshot": {"manifest", "kube", "redaction"},
     "scheduler": {"kube"},
     "node_groups": {"manifest", "kube", "snapshot.edits"},
     # What is behind a reason is said by whoever rejects a node.
@@ -60,6 +61,7 @@ ROOMS: dict[str, set[str]] = {
         "kube.api.unknown_fields",
         "reports",
         "questions",
+        "redaction",
         "scenario",
         "snapshot",
         "__version__",
@@ -70,6 +72,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         "assistants",
+        "redaction",
         "candidate.input.command_line",
         "candidate.input.kustomization",
         "candidate.input.references",

@@ -19,8 +19,8 @@ from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.tools import LEFT_OUT, SCHEMA, Tool, tools
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.schema import schema as report_schema
+from kubespread.redaction import masked
 from kubespread.reports.parts import Report
-from kubespread.snapshot.live.redaction import masked
 
 if TYPE_CHECKING:
     from mcp import types

@@ -15,12 +15,11 @@ from msgspec.structs import replace
 from kubespread import __version__
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, Choosing, note_beside_each, note_source
-from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
 from kubespread.escaping import escaped
+from kubespread.redaction import without_secrets
 from kubespread.reports.parts import Judgment, Provenance, outcome
-from kubespread.snapshot.live.redaction import without_secrets
 from kubespread.views.formats import Format, chosen_format
 
 if TYPE_CHECKING:
@@ -82,7 +81,10 @@ class Answering:
         with the prefix of its notes; ``beside`` those that have the notes instead.
         """
         answer = _with_provenance(answer)
-        write_page(self.options.html, answer, self.cluster, self.scheduler)
+        if self.options.html is not None:
+            from kubespread.cli.page import write_page
+
+            write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = writer.load()
         emit(write(answer, look or self.look()))
         if not self.speaking.quiet:

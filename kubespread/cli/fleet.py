@@ -14,8 +14,8 @@ import typer
 
 from kubespread.cli.answering import CODES, Answering
 from kubespread.cli.asking import JOBS, Asked, command_about
+from kubespread.cli.commands import MadeWhenAsked, made_command
 from kubespread.cli.exitcodes import ExitCode, epilog
-from kubespread.cli.made import MadeWhenAsked, made_command
 from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import REACHING, EditedClusterOptions

@@ -124,7 +124,7 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
     """One line, or the whole traceback; neither may hold a credential, and a bug may quote anything."""
     import traceback
 
-    from kubespread.snapshot.live.redaction import masked
+    from kubespread.redaction import masked
 
     if in_full:
         complain(masked("".join(traceback.format_exception(error))))

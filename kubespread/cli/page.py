@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -14,32 +12,16 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.documents import Answer
 
-_STDOUT = "-"
-
 
 class _Marking(TypedDict, total=False):
     selector: str
     namespace: str
 
 
-def checked_target(path: str | None) -> str | None:
-    """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
-    if path is not None:
-        if path == _STDOUT:
-            raise UsageError("--html -: standard output is for the answer: name a file")
-        if Path(path).is_dir():
-            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
-        if not Path(path).parent.is_dir():
-            raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
-    return path
-
-
-def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
-    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any; does nothing without a path. The
-    file is replaced whole or not at all. Raises UsageError.
+def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
+    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any. The file is replaced whole or not at
+    all. Raises UsageError.
     """
-    if path is None:
-        return
     import kubespread
     from kubespread.snapshot.atomic_file import replacing
     from kubespread.views.page.writing import write_page as page

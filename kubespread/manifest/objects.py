@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kubespread.manifest.json_stream import decoded
-from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import ITEMS, Data, MalformedError
+
+if TYPE_CHECKING:
+    from kubespread.manifest.lines import FieldLines
 
 
 class Head(msgspec.Struct, rename="camel"):
@@ -118,6 +120,8 @@ class KubernetesObject:
     def line_of(self, path: str) -> int | None:
         """The line of the object's field at ``path``, or of the nearest field above it."""
         if self.json and self.lines is None:
+            from kubespread.manifest.lines import FieldLines
+
             inside = FieldLines(self.json).line(0, path)
             return self.line if self.line is None or inside is None else self.line - 1 + inside
         line = self.lines.line(self.document, self.field(path)) if self.lines is not None else None

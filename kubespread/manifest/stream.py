@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
-from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import ITEMS, MalformedError, Part, is_list
+
+if TYPE_CHECKING:
+    from kubespread.manifest.lines import FieldLines
 
 T = TypeVar("T")
 Chunks = Iterator[bytes]
@@ -75,6 +77,7 @@ def _yaml_documents(chunks: Chunks) -> Iterator[Any]:
 
 def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
     # JSON is read without a parser of YAML.
+    from kubespread.manifest.lines import FieldLines
     from kubespread.manifest.yaml_blocks import yaml_list_parts
     from kubespread.manifest.yaml_stream import yaml_parts
 

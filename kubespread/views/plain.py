@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubespread.views.aligned import NONE, columns
-from kubespread.views.documents import Answer
 from kubespread.views.look import Look, RowOf
 from kubespread.views.registry import view_of
 from kubespread.views.sheet import Readers, Sheet
 from kubespread.views.view import sheets_in
+
+if TYPE_CHECKING:
+    from kubespread.views.documents import Answer
 
 
 def write(answer: Answer, look: Look) -> str:

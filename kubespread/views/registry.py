@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubespread.views import plain_data
-from kubespread.views.documents import Answer
 from kubespread.views.view import View
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
+    from kubespread.views.documents import Answer
 
 
 def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:

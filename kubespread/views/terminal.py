@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubespread.escaping import escaped
-from kubespread.views.documents import Answer
 from kubespread.views.flow import flowed
 from kubespread.views.layout import (
     BAD,
@@ -28,6 +27,9 @@ from kubespread.views.registry import view_of
 from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
 from kubespread.views.view import View, sheets_in
+
+if TYPE_CHECKING:
+    from kubespread.views.documents import Answer
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.STRONG: HEAD, Tone.FAINT: DIM}
 _LONG_NAME = 20

@@ -18,9 +18,9 @@ from typing import IO, Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
+from kubespread import redaction
 from kubespread.cli.main import main
 from kubespread.questions import scheduler as deciding
-from kubespread.snapshot.live import redaction
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kubespread.cli import main as entry
-from kubespread.snapshot.live.redaction import remember_secret
+from kubespread.redaction import remember_secret
 
 SECRET = "open-sesame"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.snapshot.live import redaction
-from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url, without_secrets
+from kubespread import redaction
+from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
 
 TEXTS = {
     "words stay": (

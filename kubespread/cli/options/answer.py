@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kubespread.cli.page import checked_target
+from kubespread.errors import UsageError
 from kubespread.views.formats import Writer, output_help
 
 
@@ -17,6 +20,21 @@ class Color(StrEnum):
     AUTO = "auto"
     ALWAYS = "always"
     NEVER = "never"
+
+
+_STDOUT = "-"
+
+
+def _checked_target(path: str | None) -> str | None:
+    """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
+    if path is not None:
+        if path == _STDOUT:
+            raise UsageError("--html -: standard output is for the answer: name a file")
+        if Path(path).is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
+        if not Path(path).parent.is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +48,7 @@ class AnswerOptions:
             "--html",
             metavar="FILE",
             show_default=False,
-            callback=checked_target,
+            callback=_checked_target,
             help="Also write the answer as one self-contained HTML page that draws the cluster topology.",
         ),
     ] = None

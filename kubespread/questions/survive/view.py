@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.survive.report import (
     DomainLoss,
     LostWorkload,
@@ -31,6 +30,9 @@ from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, cou
 from kubespread.views.terminal import table
 from kubespread.views.view import Frame, Tile, View, about
 from kubespread.wording import count_of, short_key, some_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.map.report import TopologyMap
 
 _MAX_ROWS, _MAX_SHORT, _MAX_FRAMES, _MAX_NAMED = 20, 10, 60, 3
 _MAX_COLUMNS = 12

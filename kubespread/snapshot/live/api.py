@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.errors import ApiError
+from kubespread.redaction import shown_url, without_secrets
 from kubespread.snapshot.live.parallel import within
-from kubespread.snapshot.live.redaction import shown_url, without_secrets
 
 _ATTEMPTS = 6
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.errors import SnapshotError
-from kubespread.snapshot.live.redaction import masked, remember_secret
+from kubespread.redaction import masked, remember_secret
 
 TIME_LIMIT = 60.0
 """Seconds."""

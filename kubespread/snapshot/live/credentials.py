@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kubespread.errors import UsageError
+from kubespread.redaction import remember_secret
 from kubespread.snapshot.live.credential_plugin import plugin_name, run_plugin
 from kubespread.snapshot.live.kubeconfig import Access, Target
-from kubespread.snapshot.live.redaction import remember_secret
 
 Data = dict[str, Any]
 

@@ -24,8 +24,8 @@ from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.redaction import shown_url
 from kubespread.snapshot.live.parallel import within
-from kubespread.snapshot.live.redaction import shown_url
 
 Data = dict[str, Any]
 

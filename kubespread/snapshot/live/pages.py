@@ -16,8 +16,8 @@ from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import read_objects
 from kubespread.manifest.text import MAX_CLUSTER_BYTES
+from kubespread.redaction import without_secrets
 from kubespread.snapshot.live.api import Api
-from kubespread.snapshot.live.redaction import without_secrets
 from kubespread.snapshot.live.resources import field_selector, path_of
 from kubespread.snapshot.snapshot import TypedReader, object_name
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from kubespread.errors import ApiError, SnapshotError, UsageError
+from kubespread.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.api import BrokenConnectionError, Response
 from kubespread.snapshot.live.credential_plugin import TIME_LIMIT
 from kubespread.snapshot.live.credentials import (
@@ -23,7 +24,6 @@ from kubespread.snapshot.live.credentials import (
 )
 from kubespread.snapshot.live.kubeconfig import PROXY_SCHEMES, Access, Target, read_small, url_fault
 from kubespread.snapshot.live.parallel import within
-from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 
 _NO_SUCH_CLUSTER = (
