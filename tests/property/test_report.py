@@ -69,6 +69,8 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             assert line.extent == lacks
     _check_losses(snapshot, report)
     _check_pairs(snapshot, report)
+    if not edit:
+        _check_unconstrained(snapshot, report)
     _check_levels(report)
 
 
@@ -211,6 +213,19 @@ def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
             )
         else:
             assert line is None
+
+
+def _check_unconstrained(snapshot: Snapshot, report: Scorecard) -> None:
+    """Workloads of several pods with constraints of their own, so that none by default, and none of them over zones."""
+    zones = {node.metadata.labels[ZONE] for node in snapshot.nodes}
+    pods = {workload_of(one): one for one in snapshot.pods if "/DaemonSet/" not in workload_of(one)}
+    desired = Counter(workload_of(one) for one in snapshot.pods if one.spec.node_name) + missing(snapshot)
+    free = {
+        name for name, one in pods.items()
+        if desired[name] > 1 and len(zones) > 1 and {each.topology_key for each in one.spec.topology_spread_constraints} == {HOSTNAME}
+    }  # fmt: skip
+    said = [line for line in report.lines if line.key == "spread/unconstrained"]
+    assert {str(name) for line in said for name in line.workloads} == free
 
 
 def _check_pairs(snapshot: Snapshot, report: Scorecard) -> None:

@@ -100,8 +100,8 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     asking = _Asking(question, scene)
     audit = asking.of(Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
-    lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, asking.commands))])
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
+    lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, zones, asking.commands))])
     areas = () if audit is None else tuple(scores(rows, zones, hosts, asking.held))
     if earlier is not None:
         lines, areas = [*map(earlier.line, lines)], tuple(map(earlier.score, areas))

@@ -11,7 +11,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import parse, rounded
-from kubespread.kube.well_known import HOSTNAME
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
@@ -76,8 +76,24 @@ def _freeing(group: StuckGroup) -> str | None:
     return f"{text}: {group.freed:,} of {len(group.pods):,} find a node{harm}"
 
 
-def of_audit(report: AuditReport, commands: Commands) -> Iterator[ReportLine]:
-    """A line for each finding, except of what `of_pending` tells."""
+def of_audit(report: AuditReport, zones: int, commands: Commands) -> Iterator[ReportLine]:
+    """A line for each finding, except of what `of_pending` tells; one for workloads that nothing keeps in several of so
+    many ``zones``, wherever they are now.
+    """
+    free = [row.workload for row in report.workloads if row.replicas > 1 and _is_free(row)]
+    if zones > 1 and free:
+        have = "workload of several pods has" if len(free) == 1 else "workloads of several pods have"
+        yield ReportLine(
+            key="spread/unconstrained",
+            area="spread",
+            question="audit",
+            level="notice",
+            what=f"{len(free):,} {have} no constraint over zones, not even by default: "
+            f"{some_of([name.called for name in free], _MAX_NAMED)}",
+            extent=len(free),
+            workloads=tuple(free),
+            command=commands.of("audit"),
+        )
     closed: dict[str, list[AuditedWorkload]] = {}
     for row in report.workloads:
         for finding in row.findings:
@@ -87,6 +103,12 @@ def of_audit(report: AuditReport, commands: Commands) -> Iterator[ReportLine]:
                 yield _found(row, finding, commands)
     for said, rows in closed.items():
         yield _without_room(said, rows, commands)
+
+
+def _is_free(row: AuditedWorkload) -> bool:
+    """Whether no constraint in force is over zones; not known of a pod that is rejected before they are looked at."""
+    is_known = bool(row.constraints) or row.next_fits is True
+    return is_known and all(constraint.topology_key != ZONE for constraint in row.constraints)
 
 
 def _without_room(said: str, rows: Sequence[AuditedWorkload], commands: Commands) -> ReportLine:
