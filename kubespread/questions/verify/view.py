@@ -11,7 +11,7 @@ from kubespread.views.layout import BAD, DIM, GOOD, WARNED, Cell, Line, cell, wr
 from kubespread.views.look import Look
 from kubespread.views.screen import answered, headline, left_out
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
-from kubespread.views.view import View, about
+from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of
 
 _MAX_HELD = 20
@@ -29,8 +29,8 @@ _COLUMNS: Sequence[Column[VerifiedClause]] = (
     Column(header="MARGIN", value=lambda row: None if row.margin is None else f"{row.margin:.12g}"),
     Column(header="SAYS", value=lambda row: row.says),
     Column(header="STEP", value=lambda row: row.step, readers=Readers.SPREADSHEET),
-    Column(header="UNTIL", value=lambda row: row.until),
-    Column(header="REASON", value=lambda row: row.reason),
+    Column(header="UNTIL", value=lambda row: row.until, hides_empty=True),
+    Column(header="REASON", value=lambda row: row.reason, hides_empty=True),
     Column(header="COMMAND", value=lambda row: row.command, is_command=True),
 )
 
@@ -42,7 +42,23 @@ def view(report: VerifyReport) -> View:
         **about(report),
         title=f"Verifying {count_of(report.promises, 'promise')}{f' of {report.file}' if report.file else ''}",
         sheets=[
-            Sheet(title="Promises", columns=_COLUMNS, rows=rows, tone=lambda row: _TONES[row.state], is_answer=True)
+            Sheet(
+                title="Promises",
+                columns=_COLUMNS,
+                rows=rows,
+                tone=lambda row: _TONES[row.state],
+                is_answer=True,
+                is_first=True,
+            )
+        ],
+        tiles=[
+            Tile(
+                f"clauses {state}",
+                f"{len(report.of(state)):,}",
+                _TONES[state] if report.of(state) else Tone.PLAIN,
+                state,
+            )
+            for state in WORST_FIRST
         ],
         lines=lambda look: _lines(report, rows, look),
     )

@@ -17,6 +17,7 @@ _BETWEEN = 100
 _LEAST, _WIDEST = 1.5, 9.0
 """Of lines, for one pod and for the most."""
 _MOST_TOLD = 8
+_HEADS = '<div class="sides heads" aria-hidden="true"><p>before</p><p>after</p></div>'
 _LONG = 24
 """Letters of a name that is shortened."""
 
@@ -95,7 +96,8 @@ def _sides(name: str, chart: Bars) -> str:
     told = "".join(f"<li>{text(line)}</li>" for line in _told(chart))
     legend = f'<ul class="legend">{told}</ul>' if told else ""
     return (
-        f'<h3 id="{name}">{text(chart.title)}</h3><div class="sides" role="group" aria-labelledby="{name}">{cells}'
+        f'<h3 id="{name}">{text(chart.title)}</h3>{_HEADS}'
+        f'<div class="sides" role="group" aria-labelledby="{name}">{cells}'
         f"{_lines(chart, [*called])}</div>{legend}{more}"
     )
 

@@ -130,6 +130,8 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
         for place, row in enumerate(rows)
     )
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
+    if any(len(row.cells[0]) > _SHORT for row in rows):
+        size += " named"
     legend = f'<p class="legend">{text(table.legend)}</p>' if table.legend else ""
     return (
         f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({len(rows):,})</h2></summary>{legend}'
