@@ -45,3 +45,9 @@ class Extremes(Protocol):
 def range_of(number: int, extremes: Extremes | None) -> str:
     """``2``, or ``1–3`` where it depends."""
     return f"{number:,}" if extremes is None else f"{extremes.least:,}–{extremes.most:,}"
+
+
+class Decisive(str):
+    """A note without which an answer would be taken for another one: it is said however many others there are."""
+
+    __slots__ = ()

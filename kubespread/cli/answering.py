@@ -110,7 +110,6 @@ class Answering:
             origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self._clusters]
             choosing = Choosing(
                 known=self.never_modelled,
-                always={text for scheduler, origin in origins for text in scheduler.unreleased(origin)},
                 of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},
                 has_all_gaps=code is ExitCode.NO_CLUSTER,
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_takes_tables
-from kubespread.wording import count_of
+from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
     from kubespread.reports.parts import Unfinished
@@ -32,8 +32,6 @@ class Choosing:
 
     known: Collection[str]
     """What is always true of the command, which its help says."""
-    always: Collection[str]
-    """What no release does yet."""
     of_clusters: Collection[str]
     """What is about the cluster and not about the answer; other notes come first."""
     has_all_gaps: bool
@@ -55,7 +53,9 @@ class Choosing:
         return [note for place, note in enumerate(notes) if place in kept]
 
     def _always_counts(self, note: _Note) -> bool:
-        return note.kind == "not modeled" or note.text in self.always or (self.has_all_gaps and note.kind == "gap")
+        return (
+            note.kind == "not modeled" or isinstance(note.text, Decisive) or (self.has_all_gaps and note.kind == "gap")
+        )
 
 
 class Noted(Protocol):

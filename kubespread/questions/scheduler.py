@@ -21,6 +21,7 @@ from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
+from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
     from kubespread.scheduler.profile.configuration import ConfigurationError
@@ -101,11 +102,11 @@ class Scheduler:
         """Notes on what no release does yet: a release that is modeled ahead, and proposed semantics in use."""
         version = self.release(origin.release)
         if not version.is_released:
-            yield (
+            yield Decisive(
                 f"Kubernetes 1.{version.minor} is not released: answers have what is merged up to {MERGED_UP_TO}, and "
                 f"else are those of 1.{NEWEST}"
             )
-        yield from sentences_of(version.proposed)
+        yield from map(Decisive, sentences_of(version.proposed))
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

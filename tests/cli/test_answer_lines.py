@@ -5,6 +5,7 @@ read it, beside the rows where programs do. Notes come after it, and are few.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,25 @@ def test_what_no_release_does_is_said_however_many_notes_there_are() -> None:
     said = run(*asked, "--strict", terminal=80).err
     assert all(text in said for text in (*PROPOSED.values(), *GAPS))
     assert "more note" in said
+
+
+def test_what_an_edit_leads_to_is_said_however_many_notes_there_are() -> None:
+    edits = (
+        "--scale",
+        "shop/deploy/web=40",
+        "--scale",
+        "shop/deploy/api=24",
+        "--cordon",
+        "ip-10-0-4-149.eu-west-1.compute.internal",
+    )
+    again = ("--cordon", "ip-10-0-4-149.eu-west-1.compute.internal")
+    said = run("pending", "-A", "-S", AWS, *edits, *again, terminal=80).err
+    assert all(text in said for text in (
+        "27 pods of shop/Deployment/web not created", "18 pods of shop/Deployment/api not created", "changes nothing", "more notes",
+    ))  # fmt: skip
+
+
+def test_a_report_on_a_terminal_is_colored_as_terminals_read_it() -> None:
+    shown = run("report", "-n", "shop", "-S", AWS, "-q", "--color", "always", terminal=80).out
+    assert "\x1b[31m  critical\x1b[0m" in shown
+    assert set(re.findall(r"\x1b\[([^m]*)m", shown)) <= {"0", "1", "2", "31", "32", "33"}

@@ -391,6 +391,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
         "15/c.json",
         [
             "2 workloads: 1 violated, 1 at risk, 0 fine",
+            "1 of them has no spread constraint of its own: Deployment/canary",
             "Deployment/web: zone skew 2 exceeds maxSkew 1 (3/1): placed afresh asking for no resources it would be 2/2, so "
             "there is too little room in b",
             "Deployment/web: its next pod fits nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
@@ -404,6 +405,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
         "s31.json",
         [
             "4 workloads: 1 violated, 2 at risk, 1 fine",
+            "1 of them has no spread constraint of its own: shop/Pod/w1-0",
             "StatefulSet/w2: zone skew 3 exceeds maxSkew 2 (3): placed afresh without minDomains it would be 3, so "
             "minDomains 4 keeps it so, as 1 domain counts",
         ],
@@ -478,3 +480,12 @@ def test_a_rollout_is_stuck_where_its_deployment_says_so_and_where_a_quota_refus
 )
 def test_the_verdict(given: list[Data], verdict: str) -> None:
     assert audited(given).verdict == verdict
+
+
+def test_workloads_without_a_constraint_of_their_own_are_counted() -> None:
+    report = audited(
+        [*THREE, *deployment("web", ("n0",), spec=spread()), *deployment("api", ("n1",)), *daemon_set("log", ("n0",))]
+    )
+    assert [name.called for name in report.unconstrained] == ["Deployment/api"]
+    assert report.answer[1] == "1 of them has no spread constraint of its own: Deployment/api"
+    assert audited([*THREE, *deployment("api", ("n1",))]).answer[1:2] != report.answer[1:2]

@@ -343,3 +343,34 @@ def test_each_answer_is_what_removing_the_node_comes_to(
     assert [node for group in report.together.by_group for node in group] == list(report.together.nodes)
     for group in report.together.by_group:
         assert not remove(world, group, DrainFlags(ignore_daemonsets=True)).held
+
+
+def test_budgets_that_let_no_pod_go_now_are_named() -> None:
+    objects = [
+        *hosts("a", "a"), *deployment("web", ("n0", "n1")), *deployment("api", ("n0", "n1")),
+        budget("web", minAvailable=2), budget("api", minAvailable=1), budget("gone", minAvailable=1),
+    ]  # fmt: skip
+    report = asked(objects)
+    assert report.tight_budgets == ("default/web",)
+    assert "1 disruption budget lets no pod go now: default/web" in report.answer
+
+
+def test_nodes_that_autoscalers_leave_alone_are_named_and_can_go_all_the_same() -> None:
+    nodes = hosts("a", "a", "a", "a")
+    nodes[1]["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
+    made = deployment("web", ("n0", "n2", "n3"))
+    for name, key, value in (
+        ("web-a", "cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("web-b", "karpenter.sh/do-not-disrupt", "true"),
+        ("web-c", "cluster-autoscaler.kubernetes.io/safe-to-evict", "true"),
+    ):  # fmt: skip
+        (found,) = (each for each in made if each["metadata"]["name"] == name)
+        found["metadata"]["annotations"] = {key: value}
+    report = asked([*nodes, *made])
+    assert [(left.node, left.cause, left.pods) for left in report.left_alone] == [
+        ("n0", "safeToEvict", ("default/web-a",)), ("n1", "doNotDisrupt", ()), ("n2", "doNotDisrupt", ("default/web-b",)),
+    ]  # fmt: skip
+    assert all(row.alone for row in report.rows)
+    assert (
+        "autoscalers of nodes leave 3 nodes alone: n0 (safe-to-evict: false on default/web-a), n1 (do-not-disrupt), "
+        "n2 (do-not-disrupt on default/web-b)"
+    ) in report.answer

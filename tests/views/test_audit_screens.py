@@ -5,14 +5,23 @@ the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
+from typing import get_args
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit import prometheus
-from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
+from kubespread.questions.audit.report import (
+    AuditedConstraint,
+    AuditedWorkload,
+    AuditFinding,
+    Cause,
+    DomainPods,
+)
+from kubespread.questions.audit.view import CAUSE_WORDS
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
@@ -66,6 +75,18 @@ def not_asked() -> AuditReport:
     return kubespread.audit(Snapshot.from_objects(objects))
 
 
+@cache
+def of_many() -> AuditReport:
+    """The workloads of one cluster a hundred times over."""
+    report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "gke60.json.gz"))
+    rows = [
+        replace(row, workload=WorkloadName(row.workload.kind, f"{row.workload.namespace}-{team:02}", row.workload.name))
+        for row in report.workloads
+        for team in range(100)
+    ]
+    return replace(report, workloads=tuple(rows))
+
+
 def screens() -> list[Screen]:
     found = [
         Screen(
@@ -81,6 +102,7 @@ def screens() -> list[Screen]:
             Screen(f"audit-not-asked-{width}", width, terminal.write(not_asked(), Look(width=width)))
             for width in (80, 120)
         ),
+        *(Screen(f"audit-many-{width}", width, terminal.write(of_many(), Look(width=width))) for width in (80, 120)),
         *(
             Screen(f"audit-why-{width}", width, terminal.write(of_fixture(), Look(width=width, in_full=True)))
             for width in (80, 120)
@@ -143,3 +165,10 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
 
 if __name__ == "__main__":
     keep(screens())
+
+
+def test_of_thousands_of_workloads_each_thing_that_is_wrong_is_a_row() -> None:
+    lines = terminal.write(of_many(), Look(width=80)).splitlines()
+    assert len(lines) <= 40
+    assert [line.split()[-1] for line in lines[3:8]] == ["200", "100", "800", "800", "100"]
+    assert set(get_args(Cause)) == {*CAUSE_WORDS}

@@ -225,6 +225,12 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return f"{name} and {others} more" if is_bare and others else name
 
     @property
+    def is_unconstrained(self) -> bool:
+        """Whether its pods have no constraint of their own, as far as it is judged."""
+        is_judged = all(finding.cause != "otherScheduler" for finding in self.findings)
+        return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
+
+    @property
     def under_way(self) -> str | None:
         """The sentence on a rollout under way, None where it is a finding, or where there is none."""
         rollout = self.rollout
@@ -251,6 +257,8 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
     """How many workloads are of each level."""
+    unconstrained: tuple[WorkloadName, ...] = ()
+    """The workloads whose pods have no spread constraint of their own: defaults apply, or nothing does."""
     made_room: tuple[PreemptedPod, ...] = ()
     """The pods preempted by waiting pods of any workload; empty unless that was needed for an answer."""
 
@@ -264,6 +272,8 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "levels", {level: self.count(level) for level in LEVELS})
+        bare = tuple(row.workload for row in self.workloads if row.is_unconstrained)
+        force_setattr(self, "unconstrained", bare)
         super().__post_init__()
 
     def judged(self) -> Judgment:
@@ -273,6 +283,10 @@ class AuditReport(ScheduledReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         yield _in_numbers(self)
+        if self.unconstrained and len(self.workloads) > 1:
+            names = some_of([name.called for name in self.unconstrained], _MAX_NAMED)
+            have, own = ("has", "its") if len(self.unconstrained) == 1 else ("have", "their")
+            yield f"{len(self.unconstrained):,} of them {have} no spread constraint of {own} own: {names}"
         yield from _finding_sentences(self)
         for row in self.workloads:
             if under_way := row.under_way:

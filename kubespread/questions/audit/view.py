@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
+    LEVELS,
     AuditedConstraint,
     AuditedWorkload,
     AuditFinding,
@@ -26,12 +27,12 @@ from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
 from kubespread.views.screen import answered, headline, left_out, remarks
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
-_MAX_ROWS = 20
+_MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
 _MAX_NAMED = 3
 _MAX_VALUES = 6
 _MAX_COLUMNS = 16
@@ -161,6 +162,55 @@ def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
         yield f"{trial.how}: {counts_text(trial.counts)}{skew}{placed}"
 
 
+_Sum = tuple[str, Sequence[_Found]]
+_CAUSES: Sequence[Column[_Sum]] = (
+    Column(header="WHAT IS WRONG", value=lambda row: row[0], fit=Fit.END, least=24),
+    Column(header="LEVEL", value=lambda row: _STATES[row[1][0][1].level], tone=lambda row: _TONES[row[1][0][1].level]),
+    count("WORKLOADS", lambda row: len({workload.workload for workload, _ in row[1]})),
+)
+CAUSE_WORDS: Mapping[Cause, str] = {
+    "underWay": "uneven until what is under way is done",
+    "drift": "uneven, and would be even placed afresh",
+    "terminating": "uneven because of terminating pods",
+    "otherPods": "uneven because it counts pods of others",
+    "volumes": "kept so by volumes",
+    "minDomains": "too few domains for minDomains",
+    "missingLabel": "nodes without the label",
+    "unavailableNodes": "kept so by cordons and taints",
+    "nodeAffinity": "kept so by node affinity",
+    "podAffinity": "kept so by pod affinity",
+    "otherConstraints": "kept so by another constraint",
+    "capacity": "kept so by lack of room",
+    "outweighed": "outweighed by other scores",
+    "onePod": "it has one pod",
+    "defaultNotApplied": "default constraints do not apply",
+    "noConstraint": "no constraint",
+    "loose": "a loose constraint",
+    "stuckRollout": "rollout stuck",
+    "pending": "pods pending",
+    "notCreated": "pods not created",
+    "notReady": "pods not ready",
+    "noRoom": "its next pod fits nowhere",
+    "gated": "behind a scheduling gate",
+    "otherScheduler": "placed by another scheduler",
+    "unknown": "no change that was tried helps",
+}
+
+
+def _by_cause(report: AuditReport) -> list[_Sum]:
+    """Findings by what is wrong, the worst first, then what most workloads have."""
+    summed: dict[tuple[Level, str], list[_Found]] = {}
+    for row in report.workloads:
+        for finding in row.findings:
+            where = short_key(finding.topology_key) if finding.topology_key else ""
+            if where and finding.constraint is None and finding.cause != "missingLabel":
+                where = f"all in one {where}"
+            text = f"{where}: {CAUSE_WORDS[finding.cause]}" if where else CAUSE_WORDS[finding.cause]
+            summed.setdefault((finding.level, text), []).append((row, finding))
+    ordered = sorted(summed.items(), key=lambda item: (-LEVELS.index(item[0][0]), -len(item[1]), item[0][1]))
+    return [(text, found) for (_, text), found in ordered]
+
+
 def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
     if report.asked:
@@ -256,7 +306,10 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
     """In full it shows every workload, and every placing that was tried to find a cause."""
     yield from headline(view(report).title, report, look)
     yield from answered(report.answer, look)
-    shown = _shown(report, look)
+    shown, summed = _shown(report, look), _by_cause(report)
+    is_summed = not look.in_full and report.reaches("unjudged") > _MAX_ROWS
+    if is_summed:
+        yield from table(_CAUSES, summed, look)
     yield from table(_columns(report), shown, look)
     if look.headers and any(row.left is not None for row in shown):
         yield from wrapped([Cell(INDENT), cell(_legend(report), DIM)], look.width, HANGING)
@@ -267,15 +320,18 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
         yield from left_out(len(hidden), "workload", flawed)
     if look.in_full:
         yield from _in_full(shown, look)
-    else:
-        yield from remarks(report.answer, look)
+        return
+    most = _SENTENCES_OF_MANY if is_summed else len(report.answer)
+    yield from remarks(report.answer[:most], look)
+    yield from left_out(len(report.answer) - most, "finding")
 
 
 def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
     """All of a few; of many those with findings, unless these are too many."""
     if look.in_full or len(report.workloads) <= _MAX_ROWS:
         return report.workloads
-    return [row for row in report.workloads if row.level != "ok"][:_MAX_ROWS]
+    flawed = [row for row in report.workloads if row.level != "ok"]
+    return flawed if len(flawed) <= _MAX_ROWS else flawed[:_ROWS_OF_MANY]
 
 
 def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:

@@ -31,13 +31,13 @@ from kubespread.views.layout import (
     Cell,
     Line,
     cell,
-    cut_middle,
     tabulated,
     width_of,
     wrapped,
 )
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
+from kubespread.views.names import told_apart
 from kubespread.views.phrases import cluster_phrase, cluster_words
 from kubespread.views.screen import answered
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
@@ -358,7 +358,7 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
     rows = _rows_of(report.nodes, in_full=look.in_full)
     columns = [
         Laid("", [Cell(row.change.value, _STYLES.get(row.change, "")) for row in rows.rows]),
-        Laid("", [Cell(_names(row, names, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
+        Laid("", [Cell(text) for text in _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)]),
         Laid("", [cell(row.text) for row in rows.rows]),
     ]
     for line in tabulated(columns, headers=False) if rows.rows else ():
@@ -387,12 +387,17 @@ def _count_nodes(nodes: int) -> str:
     return f"{nodes} node{'' if nodes == 1 else 's'}"
 
 
-def _names(row: _Row, names: NodeNames, width: int) -> str:
-    called = [names.short(node.name) for node in row.nodes]
-    if len(called) == 1:
-        return cut_middle(called[0], width)
-    listed = ", ".join(called)
-    return listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count_nodes(len(called))
+def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
+    """The nodes of each row; of one alone its name, told apart from those of others."""
+    alone = {node.name: names.short(node.name) for row in rows for node in row.nodes if len(row.nodes) == 1}
+    apart = dict(zip(alone, told_apart(list(alone.values()), width), strict=True))
+    for row in rows:
+        called = [names.short(node.name) for node in row.nodes]
+        listed = ", ".join(called)
+        if len(called) == 1:
+            yield apart[row.nodes[0].name]
+        else:
+            yield listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count_nodes(len(called))
 
 
 def _left_out(rows: Sequence[_Row]) -> Iterator[str]:

@@ -18,9 +18,17 @@ from kubespread.kube.quantity import rounded
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
+from kubespread.questions.removable.evictions import kept_by_autoscalers, tight_budgets, whose
 from kubespread.questions.removable.playing import refusals, remove
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport, Together
+from kubespread.questions.removable.report import (
+    Hold,
+    LandedOfGroup,
+    LeftAlone,
+    NodeRemoval,
+    RemovableReport,
+    Together,
+)
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import OnProgress, Scene, Settled, ask
 from kubespread.questions.scheduler import Scheduler
@@ -87,6 +95,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         names = [name for name in names if name in fewest]
     trials = _Trials.of(question, scene)
     world = trials.settled.world
+    workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
     rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
     return RemovableReport(
@@ -96,6 +105,11 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         nodes=len(nodes),
         rows=rows,
         together=together,
+        tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
+        left_alone=tuple(
+            LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
+            for kept in kept_by_autoscalers(world, workload, set(names))
+        ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
         notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),

@@ -40,6 +40,19 @@ class Hold(Report, frozen=True):
     """NAMESPACE/name of pods, if it is about any."""
 
 
+class LeftAlone(Report, frozen=True):
+    """A node that autoscalers of nodes do not remove, whatever room there is elsewhere. kubectl drain does not ask."""
+
+    node: str
+    """Its name."""
+    cause: Literal["safeToEvict", "doNotDisrupt"]
+    """``safeToEvict``: pods annotated ``cluster-autoscaler.kubernetes.io/safe-to-evict: false``. ``doNotDisrupt``:
+    pods, or the node itself, annotated ``karpenter.sh/do-not-disrupt: true``.
+    """
+    pods: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of its pods that have the annotation; empty where only the node has it."""
+
+
 class LandedOfGroup(LandedPods, frozen=True, gc=False, kw_only=True):
     """The same, of nodes that go together."""
 
@@ -120,6 +133,10 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     others; fewest pods first, then by name.
     """
     together: Together
+    tight_budgets: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the disruption budgets that let none of their pods go now."""
+    left_alone: tuple[LeftAlone, ...] = ()
+    """The nodes among ``rows`` that autoscalers of nodes do not remove."""
 
     def judged(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
@@ -141,11 +158,24 @@ def _sentences(report: RemovableReport) -> Iterator[str]:
         yield f"1 of {count_of(len(report.rows), 'node')} can go alone: {alone[0]}"
     else:
         yield from _together(together, f"{len(alone):,} of {count_of(len(report.rows), 'node')} can go alone")
+    if report.tight_budgets:
+        budgets = some_of(report.tight_budgets, _MAX_NAMED)
+        let = "lets" if len(report.tight_budgets) == 1 else "let"
+        yield f"{count_of(len(report.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
+    if report.left_alone:
+        nodes = dict.fromkeys(left.node for left in report.left_alone)
+        named = some_of([_left_alone(left) for left in report.left_alone], _MAX_NAMED)
+        yield f"autoscalers of nodes leave {count_of(len(nodes), 'node')} alone: {named}"
     if lost := list(dict.fromkeys(pod for row in report.rows if row.alone for pod in row.lost)):
         yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
     yield from (f"together they leave {violation}" for violation in together.violated)
     if together.preempted:
         yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+
+
+def _left_alone(left: LeftAlone) -> str:
+    what = "safe-to-evict: false" if left.cause == "safeToEvict" else "do-not-disrupt"
+    return f"{left.node} ({what}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
 
 
 def _together(together: Together, alone: str) -> Iterator[str]:

@@ -167,8 +167,8 @@ def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
     yield from table([replace(name, text=lambda row: short[escaped(row.node)]), *others], shown, look)
     yield from legend(names, list(short.values()), look)
     yield from left_out(len(report.rows) - len(shown), "node")
-    yield from _reasons(report.rows, short, look)
     yield from remarks(report.answer, look)
+    yield from _reasons(report.rows, short, look)
 
 
 def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:

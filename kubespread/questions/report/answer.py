@@ -22,9 +22,9 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, asks
+from kubespread.questions.removable.evictions import kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.earlier import read_earlier
-from kubespread.questions.report.evictions import kept_nodes, tight_budgets, whose
 from kubespread.questions.report.growth import at_maximum, growing
 from kubespread.questions.report.lines import (
     of_audit,

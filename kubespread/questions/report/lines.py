@@ -16,8 +16,8 @@ from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, Aud
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.removable.evictions import KeptBy, KeptNode, TightBudget
 from kubespread.questions.removable.report import RemovableReport
-from kubespread.questions.report.evictions import KeptBy, KeptNode, TightBudget
 from kubespread.questions.report.growth import AtMaximum
 from kubespread.questions.report.own_rules import Rule, Stray
 from kubespread.questions.report.report import Area, Badness, ReportLine

@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.questions.report.evictions import WorkloadOf
+from kubespread.questions.removable.evictions import WorkloadOf
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status

@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.report.evictions import KeptNode, TightBudget, WorkloadOf
+from kubespread.questions.removable.evictions import KeptNode, TightBudget, WorkloadOf
 from kubespread.questions.report.report import Area, AreaScore
 from kubespread.world.events.world import World
 

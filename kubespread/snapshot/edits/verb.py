@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from kubespread.errors import UsageError
 from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
+from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
@@ -187,7 +188,7 @@ class NodesEdit(OfNodes, Edit, frozen=True):
         """Each node that is meant becomes what ``changed`` makes of it."""
         pairs = [(node, changed(node)) for node in nodes_of_target(self.target, nodes)]
         replaced = {old.metadata.name: new for old, new in pairs if new != old}
-        return NodeChange(replaced=replaced, notes=() if replaced else (f"{self}: changes nothing",))
+        return NodeChange(replaced=replaced, notes=() if replaced else (Decisive(f"{self}: changes nothing"),))
 
     def __str__(self) -> str:
         return f"{self.form.verb} {self.target}"

@@ -27,6 +27,7 @@ from kubespread.reports.node_states import states_of
 from kubespread.reports.parts import PreemptedPod, SkewChange
 from kubespread.reports.skew import skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.wording import Decisive
 from kubespread.world.events.unmade import Unmade, unmade
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import Gone, Happenings
@@ -276,20 +277,21 @@ def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) ->
     if parts:
         yield f"{edit}: {', '.join(parts)}"
     for blocked in happened.blocked[:_FEW]:
-        yield f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
+        text = f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}"
+        yield Decisive(text.rstrip())
     if len(happened.blocked) > _FEW:
-        yield f"{edit}: {len(happened.blocked) - _FEW} more pods stay"
+        yield Decisive(f"{edit}: {len(happened.blocked) - _FEW} more pods stay")
     pending = list(pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in waited)))
     for group in pending[:_FEW]:
         waits = "waits" if len(group.pods) == 1 else "wait"
-        yield f"{edit}: {_pods(len(group.pods))} of {group.workload} {waits} for a node: {group.message}"
+        yield Decisive(f"{edit}: {_pods(len(group.pods))} of {group.workload} {waits} for a node: {group.message}")
     if len(pending) > _FEW:
         yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"
     touched = {world.book.owner_of(pod) for pod in (*(gone.pod for gone in happened.gone), *happened.created)}
     lacking = [missing for missing in unmade(world) if missing.is_refused or missing.owner in touched]
     for what, is_refused in (("not created", True), ("not made yet", False)):
         for row in unmade_pods(world, (missing for missing in lacking if missing.is_refused == is_refused)):
-            yield f"{edit}: {_pods(row.count)} of {row.workload} {what}: {row.message}"
+            yield Decisive(f"{edit}: {_pods(row.count)} of {row.workload} {what}: {row.message}")
 
 
 def _pods(count: int) -> str:

@@ -1,11 +1,8 @@
-"""What keeps pods from being evicted now: budgets, and what drains and autoscalers of nodes refuse.
-
-What comes of a drain that is let begin is the question `removable`.
-"""
+"""What keeps pods from being evicted now: budgets, and what drains and autoscalers of nodes refuse."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -14,7 +11,7 @@ from kubespread.controllers.disruption.budgets import Expectation, disruptions_a
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.disruption.eviction import LET_THROUGH, evict
 from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.questions.removable.playing import refusals
@@ -107,11 +104,23 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
         )  # fmt: skip
         if refused:
             yield KeptNode("budget", name, refused)
-        if unsafe := _annotated(pods, SAFE_TO_EVICT, "false"):
-            yield KeptNode("safeToEvict", name, unsafe)
-        undisturbed = _annotated(pods, DO_NOT_DISRUPT, "true")
-        if undisturbed or node.metadata.annotations.get(DO_NOT_DISRUPT) == "true":
-            yield KeptNode("doNotDisrupt", name, undisturbed)
+        yield from _kept_by_autoscalers(node, pods)
+
+
+def kept_by_autoscalers(world: World, workload: WorkloadOf, names: Collection[str]) -> Iterator[KeptNode]:
+    """Those of the named nodes that autoscalers of nodes leave alone since annotations say so; kubectl does not ask."""
+    for node in world.living.nodes.objects:
+        if (name := node.metadata.name) in names:
+            pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}
+            yield from _kept_by_autoscalers(node, pods)
+
+
+def _kept_by_autoscalers(node: Node, pods: dict[NamespacedName, Pod]) -> Iterator[KeptNode]:
+    if unsafe := _annotated(pods, SAFE_TO_EVICT, "false"):
+        yield KeptNode("safeToEvict", node.metadata.name, unsafe)
+    undisturbed = _annotated(pods, DO_NOT_DISRUPT, "true")
+    if undisturbed or node.metadata.annotations.get(DO_NOT_DISRUPT) == "true":
+        yield KeptNode("doNotDisrupt", node.metadata.name, undisturbed)
 
 
 def _as_kept(cause: str) -> KeptBy:
