@@ -174,6 +174,22 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
             "kubespread pending --scale default/deploy/web=6 -A",
         ),
     ),
+    "an autoscaler beyond a quota": (
+        [
+            *hosts("a", "b"), *deployment("web", ("n0",), cpu="1"), autoscaled("web", 6),
+            {
+                "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "pods", "namespace": "default"},
+                "spec": {"hard": {"pods": "4"}}, "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}},
+            },
+        ],
+        "scaling/default/Deployment/web",
+        (
+            "warning",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods without a node: "
+            'pods "web-5d6-4" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4',
+            "kubespread pending --scale default/deploy/web=6 -A",
+        ),
+    ),
     "two that are only too much together, one of them KEDA's": (
         [
             *hosts("a", "b"), *deployment("web", ("n0",), cpu="3"), *deployment("api", ("n1",), cpu="3"),

@@ -61,7 +61,7 @@ def at_maximum(world: World, waited: Collection[PodKey], scaled: Sequence[tuple[
     fork, missing = world.fork(), Missing(world, waited)
     for name, _, most in scaled:
         apply(fork, Scale(name.kind, name.name, most, name.namespace), "")
-    waiting, unmade = missing.newly_waiting(fork), list(unmade_pods(fork, missing.newly_unmade(fork)))
+    waiting, unmade = missing.newly_waiting(fork), list(unmade_pods(fork, missing.newly_unmade(fork, has_grown=True)))
     lacking = Counter(workload_of(fork, pod.pod) for pod in waiting)
     for row in unmade:
         lacking[row.workload] += row.count

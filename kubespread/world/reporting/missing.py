@@ -57,12 +57,13 @@ class Missing:
         """Whether pods wait or are not made beyond those of before."""
         return bool(self.newly_waiting(world)) or any(True for _ in self.newly_unmade(world))
 
-    def newly_unmade(self, world: World) -> Iterator[Unmade]:
+    def newly_unmade(self, world: World, *, has_grown: bool = False) -> Iterator[Unmade]:
         """Pods that their controllers do not make now, for each controller only the number gained since before. Only
-        controllers that lost pods are looked at: the others have not changed.
+        controllers that lost pods are looked at: the others have not changed, unless workloads were to grow.
         """
         lost = (world.book.owner_of(gone.pod) for gone in world.happenings.gone)
-        for row in unmade(world, {owner for owner in lost if owner is not None}):
+        owners = None if has_grown else {owner for owner in lost if owner is not None}
+        for row in unmade(world, owners):
             if (more := row.count - self._unmade[row.owner, row.is_refused]) > 0:
                 yield replace(row, count=more)
 
