@@ -336,12 +336,14 @@ def _file(name: str, option: Scenario | Promises) -> Field:
         if isinstance(option, Promises):
             from kubespread.scenario.promises import read_promises
 
-            return read_promises(typed[name])
+            return None if typed[name] is None else read_promises(typed[name])
         from kubespread.scenario.reading import read_scenario
 
         return read_scenario(typed[name])
 
     declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
+    if isinstance(option, Promises):
+        return Field((Parameter(name, Annotated[str | None, declared], None),), value)
     return Field((Parameter(name, Annotated[str, declared], MISSING),), value)
 
 

@@ -60,6 +60,7 @@ FORMATS: Mapping[str, Format] = {
         Format("github"),
         Format("gitlab"),
         Format("diff"),
+        Format("promises"),
         Format("prometheus"),
     )
 }

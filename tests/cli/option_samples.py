@@ -242,7 +242,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
     "verify": {
-        **SHARED, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption",
+        **SHARED, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption", "--suggest": "--suggest",
         **_WORKERS,
     },
     "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ def verified(snapshot: Snapshot, *promises: Data) -> VerifyReport:
     return kubespread.verify(snapshot, {**HEAD, "promises": [{"namespace": "default", **each} for each in promises]})
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(objects=clusters(), least=st.integers(0, 3))
 def test_losses_are_decided_as_by_hand(objects: list[Data], least: int) -> None:
     snapshot = snapshot_of(objects)
@@ -83,7 +84,7 @@ def _desired(snapshot: Snapshot, name: str) -> int:
     return next(each.spec.replicas or 0 for each in snapshot.objects.of(cls) if each.metadata.name == own)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     places=st.lists(st.sampled_from(["n0", "n1", "n2", "n3"]), min_size=1, max_size=6),
     cpu=st.integers(1, 4), tainted=st.sets(st.sampled_from([1, 2, 3])), healthy=st.integers(0, 6),
@@ -160,3 +161,28 @@ def test_room_is_what_is_free_on_open_nodes(
     of_whole, in_all = report.clauses
     assert of_whole.state == _kept(100 * usable >= share * 24)
     assert (in_all.state, in_all.margin) == (_kept(usable >= amount), usable - amount)
+
+
+@settings(max_examples=2, deadline=None)
+@given(objects=clusters())
+def test_what_is_suggested_holds_and_no_more_pods_could_be_promised(objects: list[Data]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.verify(snapshot, suggest=True)
+    assert report.suggested is not None
+    again = kubespread.verify(snapshot, report.suggested)
+    assert {row.state for row in again.clauses} == {"held"}
+    assert [(row.clause, row.workload, row.says) for row in again.clauses] == [
+        (row.clause, row.workload, row.says) for row in report.clauses
+    ]
+    more = [
+        {**promise, "ready": promise["ready"] + 1}
+        for promise in yaml.safe_load(report.suggested)["promises"]
+        if "ready" in promise
+    ]
+    if more:
+        broken = [
+            row.state
+            for row in kubespread.verify(snapshot, {**HEAD, "promises": more}).clauses
+            if row.clause == "ready"
+        ]
+        assert set(broken) == {"broken"}

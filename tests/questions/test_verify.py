@@ -306,9 +306,29 @@ def test_formats_for_ci_name_the_line_of_each_promise(form: str, tmp_path: Path)
         Draft202012Validator(kept).validate(json.loads(result.out))
 
 
+def test_what_holds_is_printed_as_a_file_that_verifies(tmp_path: Path) -> None:
+    shop = FIXTURES / "clusters" / "shop.yaml"
+    printed = run("verify", "--suggest", "-S", shop, "-q")
+    assert (printed.code, printed.out.splitlines()[3:7]) == (
+        0,
+        ["- workload: default/deploy/api", "  survives: any zone", "  ready: 2", "  back: while silent"],
+    )
+    Draft202012Validator(schema()).validate(yaml.safe_load(printed.out))
+    path = tmp_path / "promises.yaml"
+    path.write_text(printed.out)
+    assert run("verify", str(path), "-S", shop, "-q").code == 0
+    assert run("verify", "-o", "promises", "-S", shop, "-q").out == printed.out
+
+
+def test_it_is_said_what_is_missing() -> None:
+    result = run("verify", "-S", FIXTURES / "clusters" / "shop.yaml")
+    assert result.err == "error: verify needs a file of promises; --suggest prints one of what holds today\n"
+    assert result.code == 2
+
+
 def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> None:
     path = tmp_path / "promises.yaml"
     path.write_text(yaml.safe_dump(of({"cluster": True, "room": {"cpu": "100%"}})))
     result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", "table", "-q")
     assert result.code == 1
-    assert result.out.splitlines()[1] == "0 of 1 promise hold, 1 broken"
+    assert result.out.splitlines()[1] == "0 of 1 promise holds, 1 broken"

@@ -19,6 +19,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
@@ -39,6 +40,7 @@ from kubespread.questions.verify import clauses
 from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
+from kubespread.questions.verify.suggesting import MOST_LOST, of_data, probes, suggestions
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scenario.promises import (
     HPA_MAX,
@@ -47,6 +49,7 @@ from kubespread.scenario.promises import (
     Fits,
     Multiple,
     Promise,
+    Promises,
     PromisesGiven,
     Room,
     Survives,
@@ -67,9 +70,10 @@ _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas
 @asks(Verify)
 def verify(
     snapshot: Snapshot,
-    promises: PromisesGiven,
+    promises: PromisesGiven | None = None,
     scheduler: Scheduler | None = None,
     *,
+    suggest: bool = False,
     filename: Sequence[str] = (),
     namespace: str | None = None,
     preemption: bool = True,
@@ -80,27 +84,33 @@ def verify(
 ) -> VerifyReport:
     """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 
-    Promises are a path, the text of a file, plain data or a `Promises`. ``today`` decides until when a broken one is
+    Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold are
+    looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is
     accepted. Raises ManifestError, SnapshotError and UsageError.
     """
     question = Verify(
-        promises=read_promises(promises), filename=tuple(filename), namespace=namespace, preemption=preemption,
-        today=today,
+        promises=None if promises is None else read_promises(promises), suggest=suggest, filename=tuple(filename),
+        namespace=namespace, preemption=preemption, today=today,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Verify, scene: Scene) -> VerifyReport:
     """Nothing happens in the scene's world. Raises ManifestError for what is not in the cluster, before anything is
-    asked.
+    asked, and UsageError where nothing is promised.
     """
-    promises, notes = question.promises.promises, scene.notes
+    if question.promises is None and not question.suggest:
+        raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
+    notes = scene.notes
     if question.filename:
         scene = _with_manifests(question, scene)
-    today = question.today or datetime.datetime.now(datetime.UTC).date()
     verifying = _Verifying(question, scene)
+    suggested = verifying.suggested() if question.promises is None else None
+    promises = question.promises if suggested is None else read_promises(suggested)
+    today = question.today or datetime.datetime.now(datetime.UTC).date()
+    verifying.check(promises)
     rows, missing = list[VerifiedClause](), list[str]()
-    for number, promise in enumerate(promises, 1):
+    for number, promise in enumerate(promises.promises, 1):
         if scene.is_over:
             missing.append(f"{number}: {promise.whose}")
             continue
@@ -109,14 +119,15 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         kube_version=str(scene.release),
         cluster=scene.source,
         preemption=question.preemption,
-        file=question.promises.file,
-        promises=len(promises),
+        file=promises.file,
+        promises=len(promises.promises),
         clauses=tuple(rows),
         applied=question.filename,
+        suggested=None if suggested is None else to_yaml(suggested),
         gaps=verifying.said("gaps"),
         not_modelled=verifying.said("not_modelled"),
         notes=tuple(dict.fromkeys((*notes, *verifying.said("notes")))),
-        unfinished=scene.unfinished("promise", len(promises), missing),
+        unfinished=scene.unfinished("promise", len(promises.promises), missing),
     )
 
 
@@ -130,7 +141,7 @@ def _with_manifests(question: Verify, scene: Scene) -> Scene:
 
 def _namespace(question: Verify, scene: Scene) -> str:
     """That of names without one."""
-    given: str | None = question.promises.namespace or question.namespace
+    given = (question.promises.namespace if question.promises is not None else None) or question.namespace
     return given or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
 
 
@@ -162,26 +173,48 @@ class _Verifying:
     """The promises about one cluster, and the answers that decide them."""
 
     def __init__(self, question: Verify, scene: Scene) -> None:
-        """Raises ManifestError for workloads and topology keys that the cluster does not have."""
         self._question, self._scene, self._world = question, scene, scene.world
         self._namespace = _namespace(question, scene)
         self._answers: dict[Hashable, Any] = {}
         self._lacking: dict[str, None] = {}
         source = scene.source
         self._commands = Commands(scene.snapshot, None if source is None else source.context, "")
-        faults: list[Fault] = []
+        self._promises: Sequence[Promise] = ()
         self._chosen: dict[str, Sequence[WorkloadName]] = {}
-        for promise in question.promises.promises:
+
+    def check(self, promises: Promises) -> None:
+        """Go on with these. Raises ManifestError for workloads and topology keys that the cluster does not have."""
+        self._promises, faults = promises.promises, list[Fault]()
+        for promise in promises.promises:
             field = "workload" if promise.workload is not None else "namespace"
             try:
                 self._chosen[promise.path] = self._workloads(promise)
                 for field, key in promise.keys:  # noqa: B007 - the one that is wrong
-                    check_topology_keys([self._full(key)], scene.now.nodes, ())
+                    check_topology_keys([self._full(key)], self._scene.now.nodes, ())
             except UsageError as error:
                 path, line = f"{promise.path}.{field}", promise.line(field)
                 faults += (Fault(text, path, line) for text in str(error).split("\n"))
         if faults:
-            raise ManifestError(question.promises.file or "<promises>", faults)
+            raise ManifestError(promises.file or "<promises>", faults)
+
+    def suggested(self) -> dict[str, Any]:
+        """What holds of all workloads that have replicas, and of the cluster. Raises UsageError where nothing does."""
+        whose = WorkloadsAsked.of(self._question.namespace, "")
+        names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
+        losable = [key for key in ("zone", "node") if 1 < len(self._domains(key)) <= MOST_LOST]
+        data = probes([name for name in names if desired_replicas(self._world, name)], losable)
+        probed = read_promises(data)
+        self.check(probed)
+        rows = [row for number, promise in enumerate(probed.promises, 1) for row in self.promise(number, promise)]
+        promises = list(suggestions(data["promises"], rows))
+        if not promises:
+            raise UsageError("nothing holds of it that could be promised")
+        return of_data(promises)
+
+    def _domains(self, key: str) -> set[str]:
+        full = self._full("hostname" if key == "node" else key)
+        labels = (node.metadata.labels for node in self._scene.now.nodes)
+        return {own[full] for own in labels if full in own}
 
     def _full(self, key: str) -> str:
         return full_topology_key(key, self._scene.now.nodes)
@@ -274,7 +307,7 @@ class _Verifying:
     def _survive(self, survives: Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
         told = (
-            name for promise in self._question.promises.promises if promise.survives == survives
+            name for promise in self._promises if promise.survives == survives
             for name in self._chosen[promise.path]
         )  # fmt: skip
         question = Survive(
@@ -287,7 +320,7 @@ class _Verifying:
     def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
         """Its row in one answer for all workloads that this is asked of."""
         asked = (
-            name for promise in self._question.promises.promises
+            name for promise in self._promises
             if any(self._full(own) == key for own in promise.spread)
             or (not key and promise.ready is not None and promise.survives is None)
             for name in self._chosen[promise.path]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import Option, PlayedQuestion, Promises
+import msgspec
+
+from kubespread.questions.question import Apart, Option, PlayedQuestion, Promises
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
     from kubespread.questions.verify.report import VerifyReport
+    from kubespread.views.formats import Format
 
 
 class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
@@ -24,6 +27,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     \b
     Examples:
       kubespread verify promises.yaml
+      kubespread verify --suggest > promises.yaml
       kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
       kubespread verify promises.yaml -S cluster.json.gz -o junit > promises.xml
       kubespread fleet --contexts 'prod-*' verify promises.yaml
@@ -32,6 +36,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     name = "verify"
     summary = "Verify promises: what survives, fits, is ready and spread."
     purpose = "CI"
+    apart = (Apart("suggest", ("promises",), "promises are looked for, not verified"),)
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True
     doing = "verifying promises"
@@ -42,12 +47,20 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         "sarif": "is SARIF 2.1.0 for code scanning",
         "junit": "is JUnit XML",
         "github": "prints annotations of GitHub Actions",
+        "promises": "is a file of those that hold",
         "prometheus": "prints metrics for a textfile collector",
     }
 
     promises: Annotated[
-        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
-    ]
+        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="[PROMISES]")
+    ] = None
+    suggest: Annotated[
+        bool,
+        Option(
+            "Print a file of what holds today of the workloads, those of -n if given, and of the cluster.",
+            is_for_scripts=True, shown_in=("promises", "json", "yaml"),
+        ),
+    ] = False  # fmt: skip
     filename: Annotated[
         tuple[str, ...],
         Option(
@@ -71,6 +84,9 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         from kubespread.questions.verify.answer import answer
 
         return answer(self, scene)
+
+    def written_in(self, form: Format) -> Verify:
+        return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")
 
     @property
     def names_in(self) -> str | None:

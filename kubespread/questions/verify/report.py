@@ -78,6 +78,8 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     """In the order of the file; of a promise about several workloads by kind and name."""
     applied: tuple[str, ...] = ()
     """The manifests that were applied first."""
+    suggested: str | None = None
+    """A file of these promises, which hold; null where they were given."""
 
     def __post_init__(self) -> None:
         worst: dict[int, Kept] = {}
@@ -98,5 +100,5 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
         others = [f"{number:,} {state}" for state, number in self.states.items() if number and state != "held"]
         held, of = self.states["held"], count_of(self.promises, "promise")
         if self.unfinished is None or self.clauses:
-            yield ", ".join([f"{held:,} of {of} {'hold' if held != 1 else 'holds'}", *others])
+            yield ", ".join([f"{held:,} of {of} {'holds' if self.promises == 1 else 'hold'}", *others])
         yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))
