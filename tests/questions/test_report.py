@@ -387,6 +387,7 @@ def test_a_fleet_is_compared_cluster_by_cluster(zones: list[Data], tmp_path: Pat
     ("text", "why"),
     [
         pytest.param(None, "No such file or directory", id="no file"),
+        pytest.param("\0binary", "not a text file (NUL byte at offset 0)", id="no text"),
         pytest.param("lines: []", "not what kubespread report -o json writes: JSON is malformed", id="no JSON"),
         pytest.param(
             '{"kind": "AuditReport"}', "not what kubespread report -o json writes: kind AuditReport", id="an audit"
@@ -407,3 +408,22 @@ def test_what_is_no_earlier_report_is_refused(text: str | None, why: str, tmp_pa
 def test_without_an_earlier_report_nothing_can_be_new() -> None:
     result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--fail-on", "new")
     assert (result.code, result.err) == (2, "error: --fail-on new has no effect without --since\n")
+
+
+def test_a_stuck_rollout_is_critical_and_so_are_pods_that_are_not_ready() -> None:
+    made = deployment("web", ("n0", "n1", "n2"))
+    former = json.loads(json.dumps(made[1:]).replace("5d6", "old"))
+    made[1]["spec"]["template"]["spec"] = made[0]["spec"]["template"]["spec"] = pod(requests={"cpu": "1"})["spec"]
+    told = {
+        **made[0],
+        "status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]},
+    }
+    down = deployment("api", ("n0", "n1"))
+    down[-1]["status"]["conditions"][0]["status"] = "False"
+    report = reported(*hosts("a", "b", "c"), told, made[1], *former, *down)
+    stuck = named(report, "running/stuckRollout/default/Deployment/web")
+    assert (stuck.level, stuck.what) == ("critical", "Deployment/web: rollout stuck: ProgressDeadlineExceeded")
+    assert stuck.command == "kubespread audit deploy/web --why -n default"
+    unready = named(report, "running/notReady/default/Deployment/api")
+    assert (unready.level, unready.extent) == ("critical", 1)
+    assert report.levels["critical"] == 2

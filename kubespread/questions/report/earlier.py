@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.questions.report.report import LEVELS, AreaScore, Badness, Change, Earlier, GoneLine, ReportLine
 from kubespread.reports.parts import ClusterReference
@@ -79,7 +80,9 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
         card = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=_Card)
     except OSError as error:
         raise UsageError(f"--since {file}: {error.strerror or error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except MalformedError as error:
+        raise UsageError(f"--since {file}: {error.fault.message}") from error
+    except msgspec.DecodeError as error:
         raise UsageError(f"--since {file}: not what kubespread report -o json writes: {error}") from error
     if card.kind == "FleetReport":
         card = _of_fleet(card, cluster, file)
