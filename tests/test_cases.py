@@ -110,7 +110,7 @@ JUDGMENT = {
         f"{GROUPED} --autoscaler karpenter", "yes", 0, "none still pending", ("least", '"total": 3')
     ),
     "an eviction that only moves the gap": Case(
-        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "the pod fits with 1 more like"
+        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "the pod fits with 1 more node like"
     ),
     "soft constraints do not keep empty nodes": Case("removable -S judgment/11/c.json", "yes", 0, "4 of 4|2 of 2"),
     "a rollout under way": Case("audit -A -S judgment/12/c.json", "no", 1),
@@ -132,7 +132,7 @@ TEXTS = {
         "audit deploy/web -S judgment/7/c.json", "no", 0, "^Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu$"
     ),
     "evictions that only move the gap": Case(
-        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "1 more like a1", ("costly", "would be pending")
+        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "1 more node like a1", ("costly", "would be pending")
     ),
     "the only node that a selector leaves": Case(
         "explain pod/w1-0 -n shop -S judgment/5/s61.json", "no", 1,

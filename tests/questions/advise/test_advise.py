@@ -51,7 +51,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "A maxSkew 2 = 1: --set maxSkew[zone]=2",
             "A nodeTaintsPolicy Honor = 1: --set nodeTaintsPolicy[zone]=Honor",
             "uncordon n1 = 1: --uncordon n1",
-            "1 more like n0 in b = 1: --add-node n0@zone=b",
+            "1 more node like n0 in b = 1: --add-node n0@zone=b",
             "A ScheduleAnyway = 1: --set whenUnsatisfiable[zone]=ScheduleAnyway",
             "~ evicting default/n0-0: default/n0-0 would be lost for good",
             "- A nodeAffinityPolicy Ignore",
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
     "a taint that says in what state a node is stays": (
         [node("n0", taints=[taint("node.kubernetes.io/memory-pressure")])],
         pod(),
-        ["1 more like n0 = 1: --add-node n0"],
+        ["1 more node like n0 = 1: --add-node n0"],
     ),
     "requests as large as the largest hole": (
         [node("n0", cpu="4"), node("n1", cpu="2")],
@@ -94,7 +94,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "A minDomains 1 = 1: --set minDomains[zone]=1",
             "A maxSkew 2 = 1: --set maxSkew[zone]=2",
             "A ScheduleAnyway = 1: --set minDomains[zone]=null --set whenUnsatisfiable[zone]=ScheduleAnyway",
-            "1 more like n0, in a new zone = 1: --add-node n0@zone=new-1",
+            "1 more node like n0, in a new zone = 1: --add-node n0@zone=new-1",
             "~ evicting default/n0-0: default/n0-0 would be lost for good",
             "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
             "- more nodes like n0",
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         [
             "A maxSkew 2 = 1: --set maxSkew[0]=2",
             "uncordon n1 = 1: --uncordon n1",
-            "1 more like n0 in b = 1: --add-node n0@zone=b",
+            "1 more node like n0 in b = 1: --add-node n0@zone=b",
             "~ evicting default/x: default/x would be lost for good",
             "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
             "- evicting default/n0-0",
@@ -121,7 +121,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         pod(requests={"cpu": "4"}),
         [
             "wait for default/old to terminate = 1: --evict default/old",
-            "1 more like n0 = 1: --add-node n0",
+            "1 more node like n0 = 1: --add-node n0",
             "request cpu 1 = 1: --set cpu=1",
         ],
     ),
@@ -178,7 +178,7 @@ def test_all_replicas_are_asked_about_with_those_that_run() -> None:
     assert (report.replicas, report.placed, report.workload) == (6, 4, "Deployment/web")
     assert lines(report)[:2] == [
         "request cpu 2 = 6: --set cpu=2",
-        "1 more like n0 = 6: --add-node n0 or 1",
+        "1 more node like n0 = 6: --add-node n0 or 1",
     ]
     assert lines(advised(objects, "deploy/web", 4)) == ["nothing has to change"]
 

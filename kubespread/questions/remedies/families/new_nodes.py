@@ -42,7 +42,8 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
 
     def change(place: int) -> Change:
         edit = AddNode(template, place + 1, labels)
-        text, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        more = count_of(place + 1, "more node")
+        text, brief = f"{more} like {template}{where}", f"{more}{where}"
         return Change(ADD_NODE, text, 40 + 10 * place, edits=(edit,), brief=brief)
 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
@@ -93,7 +94,8 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
         edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
         per_zone = " each" if place else ""
         where = f",{per_zone} in a new {short_key(key)}"
-        text, brief = f"{place + 1} more like {template}{where}", f"{count_of(place + 1, 'more node')}{where}"
+        more = count_of(place + 1, "more node")
+        text, brief = f"{more} like {template}{where}", f"{more}{where}"
         return Change(ADD_NODE, text, 55 + 10 * place, edits=edits, brief=brief)
 
     return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
