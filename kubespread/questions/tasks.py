@@ -165,6 +165,8 @@ def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, unti
     import numpy as np
     from joblib import parallel_config
 
+    # Workers end once they have waited long enough, and others are started: on a busy machine between two tasks too.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
     with (
         _deaf_to_interrupts(),
         parallel_config(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-
 import msgspec
 import pytest
 from rich.cells import cell_len
 
-from kubespread.questions.simulate.report import SimulateReport, alternatives
+from kubespread.questions.simulate.report import alternatives
 from kubespread.reports.parts import LookAhead
 from kubespread.views import terminal
 from kubespread.views.look import Look
@@ -32,20 +29,6 @@ def test_one_workload_on_twelve_nodes_is_about_twelve_lines(cloud: Cloud, width:
     for replicas in (15, None):
         lines = terminal.write(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
         assert len(lines) <= 13
-
-
-def test_five_thousand_nodes_are_drawn_at_once() -> None:
-    """The bound is generous to a busy machine."""
-    reports = answered(5000, "aws", 1, 3000)
-    terminal.write(reports, Look(width=80))
-    fastest = min(_seconds(reports) for _ in range(3))
-    assert fastest < 0.15
-
-
-def _seconds(reports: Sequence[SimulateReport]) -> float:
-    start = time.perf_counter()
-    terminal.write(reports, Look(width=80))
-    return time.perf_counter() - start
 
 
 def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
