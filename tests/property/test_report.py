@@ -37,7 +37,7 @@ from tests.property.workloads_on_nodes import (
 KEYS = {"zone": ZONE, "hostname": HOSTNAME}
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(objects=clusters(), edit=st.sampled_from(["", "", "fail zone=a", "scale default/deploy/web=5"]))
 def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str) -> None:
     snapshot = snapshot_of(objects).edited(edit) if edit else snapshot_of(objects)
@@ -317,7 +317,7 @@ def _check_levels(report: Scorecard) -> None:
     assert report.verdict == ("no" if any(line.level != "notice" for line in report.lines) else "yes")
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(objects=clusters())
 def test_every_score_is_counted_by_hand_and_no_deleted_constraint_raises_it(objects: list[Data]) -> None:
     snapshot = snapshot_of(objects)
