@@ -191,6 +191,15 @@ def test_manifests_are_applied_first(tmp_path: Path) -> None:
     assert (report.verdict, report.applied) == ("yes", (str(tmp_path / "web.yaml"),))
 
 
+def test_commands_are_about_the_cluster_with_its_edits(tmp_path: Path) -> None:
+    more = next(each for each in deployment("web", (), cpu="2", replicas=9) if each["kind"] == "Deployment")
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(more))
+    edited = cluster().edited("cordon n2")
+    for applied in ([], [str(tmp_path / "web.yaml")]):
+        report = kubespread.verify(edited, of({"workload": WEB, "spread": {"zone": 0}}), filename=applied)
+        assert report.clauses[0].command == "kubespread audit deploy/web --key zone -n default --cordon n2"
+
+
 FAULTS: Mapping[str, tuple[str, str]] = {
     "an unknown key": (
         "- {workload: default/deploy/web, survive: any zone}",

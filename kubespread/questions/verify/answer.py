@@ -101,10 +101,12 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
     """
     if question.promises is None and not question.suggest:
         raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
-    notes = scene.notes
+    notes, source = scene.notes, scene.source
+    # No other question applies manifests.
+    commands = Commands(scene.snapshot, None if source is None else source.context, "")
     if question.filename:
         scene = _with_manifests(question, scene)
-    verifying = _Verifying(question, scene)
+    verifying = _Verifying(question, scene, commands)
     suggested = verifying.suggested() if question.promises is None else None
     promises = question.promises if suggested is None else read_promises(suggested)
     today = question.today or datetime.datetime.now(datetime.UTC).date()
@@ -117,7 +119,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         rows += (_judged(row, promise, today) for row in verifying.promise(number, promise))
     return VerifyReport(
         kube_version=str(scene.release),
-        cluster=scene.source,
+        cluster=source,
         preemption=question.preemption,
         file=promises.file,
         promises=len(promises.promises),
@@ -172,13 +174,12 @@ class _Clause(NamedTuple):
 class _Verifying:
     """The promises about one cluster, and the answers that decide them."""
 
-    def __init__(self, question: Verify, scene: Scene) -> None:
+    def __init__(self, question: Verify, scene: Scene, commands: Commands) -> None:
         self._question, self._scene, self._world = question, scene, scene.world
         self._namespace = _namespace(question, scene)
         self._answers: dict[Hashable, Any] = {}
         self._lacking: dict[str, None] = {}
-        source = scene.source
-        self._commands = Commands(scene.snapshot, None if source is None else source.context, "")
+        self._commands = commands
         self._promises: Sequence[Promise] = ()
         self._chosen: dict[str, Sequence[WorkloadName]] = {}
 
