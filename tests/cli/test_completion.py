@@ -105,6 +105,8 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     ),
     "codes": (["check", "--select", "KS10"], "", CODES),
     "codes behind others": (["check", "--ignore", "KS101,KS102,KS10"], "", [f"KS101,KS102,{code}" for code in CODES[2:]]),
+    "a file of promises": (["verify", "prom"], "files", []),
+    "manifests that are applied before": (["verify", "promises.yaml", "-f", "k8s/"], "files", []),
     "the pod of a scenario's moment": (["play", "x.yaml", "-S", SHOP, "--explain", "deploy/w"], "files", ["deploy/web"]),
     "a shell": (["completion", "b"], "", ["bash"]),
     "nothing behind a command that is none": (["explian", "--so"], "", []),

@@ -62,7 +62,7 @@ _BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): cluster_n
 
 FILES = frozenset({
     "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
-    "TEMPLATE[:N][@KEY=VALUE]", "POLICY",
+    "[PROMISES]", "TEMPLATE[:N][@KEY=VALUE]", "POLICY",
 })  # fmt: skip
 """What the help calls a value that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
