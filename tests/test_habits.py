@@ -55,10 +55,15 @@ def test_the_targets_that_documents_name_are_there(document: str) -> None:
     assert {target for each in named for target in each.split()} <= targets
 
 
+PROMISES, SHOP = FIXTURES / "promises", ("-S", FIXTURES / "clusters" / "shop.yaml")
+ASKED = {"check": ((GOOD,), (BAD,)), "verify": ((PROMISES / "room.yaml", *SHOP), (PROMISES / "shop.yaml", *SHOP))}
+"""What a hook is given that passes, and what it stops."""
+
+
 @pytest.mark.parametrize(
     "hook", yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()), ids=lambda hook: hook["id"]
 )
 def test_the_hooks_that_are_offered_are_commands_that_exist(hook: dict[str, Any]) -> None:
     program, *arguments = shlex.split(hook["entry"])
     assert program in PROJECT["project"]["scripts"]
-    assert [run(*arguments, manifest).code for manifest in (GOOD, BAD)] == [0, 1]
+    assert [run(*arguments, *asked).code for asked in ASKED[arguments[0]]] == [0, 1]
