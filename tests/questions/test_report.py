@@ -274,6 +274,16 @@ def test_the_report_is_of_a_namespace_and_nodes_are_held_by_its_pods_alone() -> 
     assert all(name.namespace == "shop" for line in report.lines for name in line.workloads)
 
 
+def test_a_pool_is_named_by_its_label_in_full() -> None:
+    """Only those of zones, regions and nodes are short on a command line."""
+    nodes = hosts("a", "b")
+    for node, pool in zip(nodes, ("small", "large"), strict=True):
+        node["metadata"]["labels"]["eks.amazonaws.com/nodegroup"] = pool
+        node["status"]["allocatable"]["pods"] = "2"
+    line = named(reported(*nodes, *deployment("web", ("n0", "n0", "n1"))), "losses/nodegroup")
+    assert "--key eks.amazonaws.com/nodegroup " in f"{line.command} "
+
+
 CLUSTERS = {"stuck": "zone=a", "after-zone-outage": "zone=b", "audit": "a1", "upgrade-blocked": "node-1"}
 
 

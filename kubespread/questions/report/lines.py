@@ -16,6 +16,7 @@ from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, Aud
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.remedies.stuck import SHORT
 from kubespread.questions.removable.evictions import KeptBy, KeptNode, TightBudget
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.growth import AtMaximum
@@ -197,7 +198,11 @@ def _is_pair(loss: DomainLoss) -> bool:
 
 
 def _of_loss(loss: DomainLoss, key: str, beside: str, commands: Commands) -> ReportLine:
-    options = ["--key", quote(short_key(loss.topology_key)), *(["--pairs"] if _is_pair(loss) else [])]
+    options = [
+        "--key",
+        quote(SHORT.get(loss.topology_key, loss.topology_key)),
+        *(["--pairs"] if _is_pair(loss) else []),
+    ]
     return ReportLine(
         key=key,
         area="losses",

@@ -67,7 +67,7 @@ class _Loss(Struct, frozen=True):
     def why(self) -> str:
         """kube-scheduler's message, or why its controller makes no other pod; empty where it is not short."""
         short = next((short for short in self.domain.short if short.workload == self.row.workload), None)
-        return "" if short is None else f": {short.why}"
+        return "" if short is None else f": {short.why.removesuffix('.')}"
 
 
 def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
