@@ -148,17 +148,21 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
 def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int) -> Found | None:
     """The cheapest change that suffices alone, within the effort; ``most`` as for `search`.
 
-    Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
+    Families take turns. Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
     """
     least: Found | None = None
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
     ladders: list[Ladder] = []
-    for family in families:
-        if least is None or family.least_cost < least.change.cost:
-            of_family = list(islice(family.changes(stuck), most))
-            for ladder in of_family:
+    pending = [(family.least_cost, family.changes(stuck), most) for family in families]
+    while pending:
+        least_cost, changes, more = pending.pop(0)
+        if least is None or least_cost < least.change.cost:
+            turn = list(islice(changes, min(_AT_ONCE, more)))
+            for ladder in turn:
                 least = _cheaper(least, ladder, min(ladder.sizes, _ONE_BY_ONE), trials, stuck)
-            ladders += of_family
+            ladders += turn
+            if len(turn) == _AT_ONCE < more:
+                pending.append((least_cost, changes, more - _AT_ONCE))
     for ladder in ladders:
         least = _cheaper(least, ladder, ladder.sizes, trials, stuck)
     return None if least is None else minimal([least.change], trials)
