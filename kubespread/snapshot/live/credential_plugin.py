@@ -30,6 +30,7 @@ TIME_LIMIT = 60.0
 _MAX_OUTPUT = 2**20
 _MAX_COMPLAINT = 2**16
 _MAX_LINE = 200
+_NOTICED_WITHIN = 0.5
 _LAST_WORDS = 1.0
 """Seconds for what a plugin that has ended wrote to standard error; a program it left behind may hold that open."""
 _CHUNK = 2**16
@@ -130,7 +131,7 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
             assert process.stderr is not None
             _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
             complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
-        ended.get(timeout=max(0.0, deadline - monotonic()))
+        _wait(ended, deadline)
         if len(output) > _MAX_OUTPUT:
             raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
         code = process.wait(timeout=max(0.0, deadline - monotonic()))
@@ -147,6 +148,17 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
         complaining.join(_LAST_WORDS)
         raise _PluginError(f"it ended with {code}{_complaint(complaint)}")
     return bytes(output)
+
+
+def _wait(ended: SimpleQueue[None], deadline: float) -> None:
+    """Until it is ended. In short waits: a signal that comes just before one is only noticed after it. Raises Empty."""
+    while True:
+        left = max(0.0, deadline - monotonic())
+        try:
+            return ended.get(timeout=min(_NOTICED_WITHIN, left))
+        except Empty:
+            if left <= _NOTICED_WITHIN:
+                raise
 
 
 @contextmanager
