@@ -6,7 +6,6 @@ from typing import Any
 
 from docs.generators.scenario_schema import fields_schema
 from kubespread.scenario.promises import (
-    API_VERSION,
     BACKS,
     HPA_MAX,
     KIND,
@@ -20,6 +19,7 @@ from kubespread.scenario.promises import (
     SHARE,
     TIMES,
 )
+from kubespread.scenario.types import API_VERSION
 
 _NUMBER = {"type": "integer", "minimum": 0}
 _AMOUNT = [_NUMBER, {"type": "string", "pattern": f"^{SHARE}$"}]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
-from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import dns_label_faults
@@ -18,15 +18,13 @@ from kubespread.kube.owners import Named, named
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.objects import describe
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes, text_bytes
+from kubespread.manifest.text import display_name
+from kubespread.scenario.document import Document, document_of, read_document
 from kubespread.scenario.faults import Faults
+from kubespread.scenario.types import API_VERSION
 from kubespread.snapshot.edits.registry import parse as parse_edit
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
-API_VERSION = "kubespread.dev/v1alpha1"
 KIND = "Promises"
 T = TypeVar("T")
 PROMISES: Fields = {
@@ -73,7 +71,6 @@ _SURVIVES = re.compile(r"any (?P<key>\S+)(?: after (?P<after>.+))?")
 SHARE, TIMES = "[0-9]{1,3}%", "[0-9]{1,4}(\\.[0-9]{1,3})?x"
 """Shares and multiples, as patterns."""
 _KEYS = {"node": "hostname"}
-_TEXT, _OBJECT = "<promises>", "<object>"
 _SMALLEST = (
     f"{{apiVersion: {API_VERSION}, kind: {KIND}, promises: [{{workload: shop/deploy/web, survives: any zone}}]}}"
 )
@@ -187,58 +184,28 @@ def read_promises(source: PromisesGiven) -> Promises:
     """
     if isinstance(source, Promises):
         return source
-    if isinstance(source, Mapping):
-        return _promises(source, Faults(_OBJECT), None, None)
-    text = str(source)
-    if "\n" in text or text.lstrip().startswith("{"):
-        return promises_of(text)
-    file = display_name(text)
-    try:
-        return _of_text(file, read_text_bytes(text, MAX_MANIFEST_BYTES))
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
+    return _promises(read_document(source, KIND, _SMALLEST))
 
 
 def promises_of(text: str) -> Promises:
     """The promises in a text, which is never a path. Raises ManifestError."""
-    return _of_text(_TEXT, text.encode("utf-8", "surrogateescape"))
+    return _promises(document_of(text, KIND, _SMALLEST))
 
 
-def _of_text(file: str, text: bytes) -> Promises:
-    try:
-        text = text_bytes(text, MAX_MANIFEST_BYTES)
-        documents = read_documents(text)
-    except MalformedError as error:
-        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
-    if len(documents) != 1 or not isinstance(documents[0], Mapping):
-        what = (
-            describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents" if documents else "nothing"
-        )
-        raise ManifestError(file, [Fault(f"expected one {KIND}, found {what}")])
-    lines = FieldLines(text)
-    return _promises(documents[0], Faults(file, lines), lines, None if file == _TEXT else file)
-
-
-def _promises(data: Mapping[str, Any], faults: Faults, lines: FieldLines | None, file: str | None) -> Promises:
-    version, kind = data.get("apiVersion"), data.get("kind")
-    if (version, kind) != (API_VERSION, KIND):
-        expected = f"expected apiVersion {API_VERSION} and kind {KIND}"
-        found = f"found {version or 'none'} and {kind or 'none'}"
-        faults.add("" if kind is None else "kind", f"{expected}, {found}; the smallest one is {_SMALLEST}")
-        raise faults.error()
+def _promises(document: Document) -> Promises:
+    data, faults = document.data, document.faults
     fields = faults.checked(data, PROMISES, "")
     metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
     entries = fields.get("promises", ())
     if "promises" in fields and not entries:
         faults.add("promises", "expected at least one promise, found none")
-    reader = _Reader(faults, lines)
+    reader = _Reader(faults, document.lines)
     promises = [reader.promise(entry, f"promises[{place}]") for place, entry in enumerate(entries)]
     namespace = metadata.get("namespace")
     reader.check_namespace(namespace, "metadata.namespace")
     if faults.entries:
         raise faults.error()
+    file = None if document.path is None else display_name(document.path)
     return Promises(tuple(promises), file, metadata.get("name", ""), namespace)
 
 

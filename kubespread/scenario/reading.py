@@ -8,15 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.errors import Fault, ManifestError
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import Named
-from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.objects import describe
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, mistaken_text, read_text_bytes, text_bytes
+from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
+from kubespread.scenario.document import Document, read_document
 from kubespread.scenario.faults import Faults
 from kubespread.scenario.steps import Reader
 from kubespread.scenario.types import API_VERSION, AT_ONCE, KIND, METADATA, READINESS, SCENARIO, SPEC, Scenario
@@ -24,7 +20,6 @@ from kubespread.scenario.types import API_VERSION, AT_ONCE, KIND, METADATA, READ
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
 """A scenario as a value or as plain data, its path (``-``: standard input), or its text."""
 
-_TEXT, _OBJECT = "<scenario>", "<object>"
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"
 _NO_STEPS = "expected at least one step, found none"
 
@@ -37,41 +32,13 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
     """
     if isinstance(source, Scenario):
         return source
-    if isinstance(source, Mapping):
-        return _scenario(source, Faults(_OBJECT))
-    text = str(source)
-    if "\n" in text or text.lstrip().startswith("{"):
-        return _of_text(_TEXT, text.encode("utf-8", "surrogateescape"), "")
-    file, directory = display_name(text), "" if text == STDIN else str(Path(text).parent)
-    try:
-        return _of_text(file, read_text_bytes(text, MAX_MANIFEST_BYTES), "" if directory == "." else directory)
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
+    return _scenario(read_document(source, KIND, _SMALLEST))
 
 
-def _of_text(file: str, text: bytes, directory: str) -> Scenario:
-    try:
-        text = text_bytes(text, MAX_MANIFEST_BYTES)
-        documents = read_documents(text)
-    except MalformedError as error:
-        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
-    if len(documents) != 1 or not isinstance(documents[0], Mapping):
-        what = (
-            describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents" if documents else "nothing"
-        )
-        raise ManifestError(file, [Fault(f"expected one {KIND}, found {what}")])
-    return _scenario(documents[0], Faults(file, FieldLines(text)), directory)
-
-
-def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> Scenario:
-    version, kind = data.get("apiVersion"), data.get("kind")
-    if (version, kind) != (API_VERSION, KIND):
-        expected = f"expected apiVersion {API_VERSION} and kind {KIND}"
-        found = f"found {version or 'none'} and {kind or 'none'}"
-        faults.add("" if kind is None else "kind", f"{expected}, {found}; the smallest one is {_SMALLEST}")
-        raise faults.error()
+def _scenario(document: Document) -> Scenario:
+    data, faults, path = document.data, document.faults, document.path
+    directory = "" if path is None or path == STDIN else str(Path(path).parent)
+    directory = "" if directory == "." else directory
     fields = faults.checked(data, SCENARIO, "")
     metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
     spec = faults.checked(fields.get("spec", {}), SPEC, "spec")

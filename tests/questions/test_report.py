@@ -185,7 +185,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "scaling/default/Deployment/web",
         (
             "warning",
-            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods without a node: "
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods not created: "
             'pods "web-5d6-4" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4',
             "kubespread pending --scale default/deploy/web=6 -A",
         ),
@@ -198,7 +198,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "scaling/all",
         (
             "warning",
-            "all 2 autoscaled workloads at their maximum leave 2 pods of 1 workload without a node: Deployment/web",
+            "2 autoscaled workloads, all at their maximum, leave 2 pods without a node: Deployment/web",
             "kubespread pending --scale default/deploy/api=3 --scale default/deploy/web=3 -A",
         ),
     ),
@@ -207,7 +207,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "room/stranded/nvidia.com/gpu",
         (
             "notice",
-            "50% of the free nvidia.com/gpu is of no use: 4 on 1 node (no cpu)",
+            "50% of the free nvidia.com/gpu can be used by no pod: 4 on 1 node (no cpu)",
             "kubespread capacity",
         ),
     ),

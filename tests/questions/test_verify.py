@@ -58,7 +58,7 @@ FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
     ),
     "a share is rounded up": (
         {"survives": "any zone", "ready": "34%"},
-        ("broken", "losing zone a leaves 1 of 2 ready at first; 2 of 3 zones can be lost", -1),
+        ("broken", "losing zone a leaves 1 ready at first, 2 promised; 2 of 3 zones can be lost", -1),
     ),
     "as they are now": ({"ready": "100%"}, ("held", "3 of 3 pods ready, no more than promised", 0)),
     "more than it has": ({"ready": 4}, ("broken", "3 of 3 pods ready, 4 promised", -1)),
@@ -79,7 +79,7 @@ FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
         {"fits": 13},
         (
             "broken",
-            "12 of 13 replicas find a node, 1 do not: 0/3 nodes are available: 3 Insufficient cpu.",
+            "12 of 13 replicas find a node, 1 does not: 0/3 nodes are available: 3 Insufficient cpu.",
             -1,
         ),
     ),
@@ -96,6 +96,15 @@ FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
 def test_what_becomes_of_a_promise(case: str) -> None:
     promise, expected = FOUND[case]
     assert found(cluster(), {"workload": WEB, **promise}) == [expected]
+
+
+@pytest.mark.parametrize(
+    "promise", [{"survives": "any zone"}, {"survives": "any node", "back": "nodes deleted"}], ids=str
+)
+def test_pods_that_nobody_has_survive_nothing(promise: Data) -> None:
+    snapshot = cluster(*deployment("big", (), cpu="99", replicas=2))
+    (row,) = found(snapshot, {"workload": "default/deploy/big", **promise})
+    assert row == ("unknown", "none of 2 pods is ready before anything is lost", None)
 
 
 def test_a_drain_that_a_budget_blocks() -> None:
@@ -124,7 +133,7 @@ def test_after_a_first_failure() -> None:
     ((state, says, _),) = found(cluster(), {"workload": WEB, "survives": "any zone after fail zone=c", "ready": 2})
     assert (state, says) == (
         "broken",
-        "fail zone=c, then losing zone a leaves 1 of 2 ready at first; 1 of 2 zones can be lost",
+        "fail zone=c, then losing zone a leaves 1 ready at first, 2 promised; 1 of 2 zones can be lost",
     )
 
 

@@ -26,6 +26,8 @@ class AtMaximum(Struct, frozen=True):
     """Each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
     lacking: dict[WorkloadName, int]
     """Pods more without a node, or not made, by workload; others may have lost theirs."""
+    unmade: int
+    """How many of them the API server does not let be made."""
     preempts: bool
     """Whether pods made room for others, so that those lack pods that others took the room of."""
     message: str
@@ -67,4 +69,4 @@ def at_maximum(world: World, waited: Collection[PodKey], scaled: Sequence[tuple[
         lacking[row.workload] += row.count
     message = fork.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
     preempts = any(gone.why == PREEMPTED for gone in fork.happenings.gone)
-    return AtMaximum(tuple(scaled), dict(lacking), preempts, message)
+    return AtMaximum(tuple(scaled), dict(lacking), sum(row.count for row in unmade), preempts, message)

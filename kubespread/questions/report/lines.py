@@ -304,33 +304,36 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
         if not grown.lacking:
             continue
         ((workload, text, most),) = grown.scaled
-        pods = sum(grown.lacking.values())
         yield ReportLine(
             key=f"scaling/{workload}",
             area="scaling",
             question="report",
             level="warning",
             what=f"{workload.called}: {text} may ask for {count_of(most, 'replica')}, "
-            f"which leaves {count_of(pods, 'pod')} without a node: {grown.message}",
-            extent=pods,
+            f"which leaves {_missing(grown)}: {grown.message}",
+            extent=sum(grown.lacking.values()),
             workloads=tuple(grown.lacking),
             command=commands.of("pending", _scaling(workload, most)),
         )
     if together.lacking and len(together.scaled) > 1:
-        pods = sum(together.lacking.values())
         scaling = (_scaling(name, most) for name, _, most in together.scaled)
         yield ReportLine(
             key="scaling/all",
             area="scaling",
             question="report",
             level="warning",
-            what=f"all {len(together.scaled):,} autoscaled workloads at their maximum leave "
-            f"{count_of(pods, 'pod')} of {count_of(len(together.lacking), 'workload')} without a node: "
-            f"{some_of([name.called for name in together.lacking], _MAX_NAMED)}",
-            extent=pods,
+            what=f"{len(together.scaled):,} autoscaled workloads, all at their maximum, leave "
+            f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}",
+            extent=sum(together.lacking.values()),
             workloads=tuple(together.lacking),
             command=commands.of("pending", *scaling),
         )
+
+
+def _missing(grown: AtMaximum) -> str:
+    waiting = sum(grown.lacking.values()) - grown.unmade
+    parts = [(waiting, "without a node"), (grown.unmade, "not created")]
+    return " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
 
 
 def _scaling(workload: WorkloadName, most: int) -> str:
@@ -355,7 +358,7 @@ def of_capacity(report: CapacityReport, commands: Commands) -> Iterator[ReportLi
                 area="room",
                 question="capacity",
                 level="notice",
-                what=f"{percent}% of the free {resource.resource} is of no use: {some_of(where, _MAX_NAMED)}",
+                what=f"{percent}% of the free {resource.resource} can be used by no pod: {some_of(where, _MAX_NAMED)}",
                 extent=percent,
                 command=commands.of_nodes("capacity"),
             )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kubespread.escaping import escaped
+from kubespread.kube.versions import KubeVersion
 from kubespread.questions.simulate.gang_view import domain_verdicts
 from kubespread.questions.simulate.report import (
     NodeReplicas,
@@ -52,7 +53,6 @@ _SEPARATOR = " · "
 _THERE, _ADDED, _GONE = "▒", "█", "░"
 _MAX_BAR, _BARS_PER_WIDTH = 30, 6
 _NAMES_PER_WIDTH = 3
-_TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
 
 
 def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
@@ -69,7 +69,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
         were = "placements was a tie" if ties == 1 else "placements were ties"
-        tied = f"{ties:,} of {report.placed:,} {were}, taken in {_TIE_ORDER[report.ties]}"
+        tied = f"{ties:,} of {report.placed:,} {were}, taken in {_tie_order(report)}"
         yield from flowed([[cell(tied, DIM)]], look)
     if (sampled := sampling_sentence(report)) is not None:
         yield from flowed([[cell(sampled, DIM)]], look)
@@ -82,6 +82,14 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
+
+
+def _tie_order(report: SimulateReport) -> str:
+    if report.ties == "name":
+        return "the order of names"
+    # Older ones take any.
+    is_own = KubeVersion.parse(report.kube_version).since(35)
+    return "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
 
 
 def _headline(report: SimulateReport) -> Line:

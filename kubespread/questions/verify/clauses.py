@@ -77,6 +77,8 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
     losses, of = _losses(report, workload)
     if not losses:
         return _none_left(report)
+    if losses[0].row.wanted and not losses[0].row.ready_before:
+        return Found("unknown", f"none of {count_of(losses[0].row.wanted, 'pod')} is ready before anything is lost")
     worst = max(losses, key=lambda loss: loss.missing(when))
     missing, step = worst.missing(when), _losing(report, worst.domain)
     late = "while its nodes are silent" if when == "while silent" else "once its nodes are deleted"
@@ -102,7 +104,7 @@ def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amoun
     if fewest < least:
         why = worst.why if when != "at first" else ""
         safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
-        says = f"{step} leaves {fewest:,} of {least:,} ready {when}{why}; {safe:,} of {of} can be lost"
+        says = f"{step} leaves {fewest:,} ready {when}, {least:,} promised{why}; {safe:,} of {of} can be lost"
         return Found("broken", says, fewest - least, step)
     says = f"{step} leaves {fewest:,} ready {when}, {_more(fewest - least)}, the worst of {of}"
     return _if_finished(report, Found("held", says, fewest - least, step))
@@ -169,7 +171,8 @@ def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Fo
     if report.lacking:
         lacking = replicas - report.running
         why = f": {report.stopped}" if report.stopped else ""
-        says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {lacking:,} do not{why}"
+        others = f"{lacking:,} {'does' if lacking == 1 else 'do'} not"
+        says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {others}{why}"
         return Found("broken", says, -lacking, f"replica {report.running + 1:,}", words)
     all_find = f"all {count_of(replicas, 'replica')}{wanted} find a node"
     if most is None:

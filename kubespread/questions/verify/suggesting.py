@@ -10,7 +10,8 @@ from typing import Any
 
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.questions.verify.report import VerifiedClause
-from kubespread.scenario.promises import API_VERSION, HPA_MAX, KIND, NEVER_BLOCKED, REPLICAS
+from kubespread.scenario.promises import HPA_MAX, KIND, NEVER_BLOCKED, REPLICAS
+from kubespread.scenario.types import API_VERSION
 
 MOST_LOST = 200
 """Of how many domains it is looked for what survives each of them."""
