@@ -58,6 +58,14 @@ def test_a_part_is_told_and_not_refused(part: Data, said: str) -> None:
         kubespread.check(None, part)
 
 
+def test_a_kind_that_kubernetes_own_group_does_not_have_is_refused() -> None:
+    """Whatever custom resources there are, they are not in it."""
+    (finding,) = kubespread.check(None, {**WHOLE, "kind": "Deploymnet"}).findings
+    assert (finding.code, finding.field, finding.message) == (
+        "KS002", "kind", 'no matches for kind "Deploymnet" in version "apps/v1", did you mean "Deployment" in "apps/v1"?',
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("part", [deployment, pooler])
 def test_what_no_other_part_can_mend_is_found(part: Any) -> None:
     (finding,) = kubespread.check(None, part({"topologySpreadConstraints": [hard(ZONE, 0)]})).findings

@@ -24,7 +24,7 @@ from kubespread.candidate.input.sources import (
     selector_of,
 )
 from kubespread.candidate.manifests.file import Manifest, field_at
-from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.manifests.workload import from_manifest, unserved
 from kubespread.candidate.replicas import growth_gaps, replica_names
 from kubespread.candidate.settings import parse_settings
 from kubespread.controllers.adoption import PodsByController, pods_of
@@ -385,7 +385,7 @@ def _part_of(item: KubernetesObject) -> _Part | None:
     if row is not None:
         patch = "is a patch: build its kustomization with -k DIRECTORY"
         return _Part(patch, is_of_pods=True) if _is_patch(item, row) else None
-    if templates_of(item.api_version, item.kind) is not None:
+    if any(unserved(item, is_written=True)) or templates_of(item.api_version, item.kind) is not None:
         return None
     return _Part("is not checked: what its controller adds to the pod template is not known", is_of_pods=False)
 
