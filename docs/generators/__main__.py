@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import kubespread
-from docs.generators import fields, manual, node_groups_schema, promises_schema, reference, scenario_schema
+from docs.generators import (
+    fields,
+    manual,
+    node_groups_schema,
+    prices_schema,
+    promises_schema,
+    reference,
+    scenario_schema,
+)
 from kubespread.cli.completion import Shell, script
 from kubespread.questions.check.rules import document
 from kubespread.questions.schema import FILES
@@ -27,6 +35,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/kubespread.1": manual.page,
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
     "docs/codes.md": lambda: document(kubespread.rules()),
+    "docs/schema/prices.json": partial(_as_json, prices_schema.schema),
     "docs/schema/promises.json": partial(_as_json, promises_schema.schema),
     "docs/schema/scenario.json": partial(_as_json, scenario_schema.schema),
     "docs/schema/node-groups.json": partial(_as_json, node_groups_schema.schema),

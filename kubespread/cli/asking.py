@@ -35,6 +35,7 @@ from kubespread.questions.question import (
     Namespace,
     Option,
     Pod,
+    Prices,
     Promises,
     Question,
     Scenario,
@@ -244,7 +245,7 @@ def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
-    if isinstance(option, Namespace | Pod | Promises | Scenario | Workload):
+    if isinstance(option, Namespace | Pod | Prices | Promises | Scenario | Workload):
         return _of_its_own(name, option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
@@ -288,7 +289,7 @@ def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
             return sides_field(option)
         case Workload():
             return manifest_field(option) if option.names else pods_field(option, is_optional=is_optional)
-        case Scenario() | Promises():
+        case Prices() | Promises() | Scenario():
             return _file(name, option)
         case _:
             return _pod(name, option)
@@ -329,22 +330,35 @@ def _number(name: str, option: Option, words: Sequence[str]) -> Field:
     return Field((Parameter(name, Annotated[str | None, declared], None),), value)
 
 
-def _file(name: str, option: Scenario | Promises) -> Field:
+def _file(name: str, option: Prices | Promises | Scenario) -> Field:
     """A file of a kind of its own, which is read before any cluster."""
 
     def value(typed: Typed) -> Any:
-        if isinstance(option, Promises):
-            from kubespread.scenario.promises import read_promises
+        return None if typed[name] is None else _read(option, typed[name])
 
-            return None if typed[name] is None else read_promises(typed[name])
-        from kubespread.scenario.reading import read_scenario
-
-        return read_scenario(typed[name])
-
+    if isinstance(option, Prices):
+        declared = _option(name, option, repeats=False, default=None)
+        return Field((Parameter(name, Annotated[str | None, declared], None),), value)
     declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
     if isinstance(option, Promises):
         return Field((Parameter(name, Annotated[str | None, declared], None),), value)
     return Field((Parameter(name, Annotated[str, declared], MISSING),), value)
+
+
+def _read(option: Prices | Promises | Scenario, path: str) -> Any:
+    match option:
+        case Prices():
+            from kubespread.scenario.prices import read_prices
+
+            return read_prices(path)
+        case Promises():
+            from kubespread.scenario.promises import read_promises
+
+            return read_promises(path)
+        case Scenario():
+            from kubespread.scenario.reading import read_scenario
+
+            return read_scenario(path)
 
 
 def _pod(name: str, option: Option) -> Field:

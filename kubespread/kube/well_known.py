@@ -14,6 +14,7 @@ ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""

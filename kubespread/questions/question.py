@@ -123,6 +123,10 @@ class Promises(Argument):
     """Promises: a file on the command line, positional; from an assistant its text."""
 
 
+class Prices(Option):
+    """A file of prices, which is read before any cluster."""
+
+
 class Pod(Option):
     """A manifest, or KIND/NAME in the cluster; never from an assistant."""
 
@@ -326,6 +330,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def makes_room(self) -> bool:
         """Whether pods that find no node may preempt others."""
         return True
+
+
+PriceFile = Annotated[
+    Any,
+    Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True),
+]
 
 
 Preemption = Annotated[

@@ -12,7 +12,7 @@ from kubespread.manifest.objects import describe
 from kubespread.scenario.types import AT_ONCE
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
-_MAX_NUMBER = 999_999_999
+_MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
 
 
 class Faults:
@@ -81,8 +81,8 @@ def _holds(value: Any, what: Holds) -> bool:
             return _is_text(value)
         case Holds.TEXTS:
             return isinstance(value, list) and all(map(_is_text, value))
-        case Holds.NUMBER:
-            return _is_number(value)
+        case Holds.NUMBER | Holds.PRICE:
+            return _is_number(value) or (what is Holds.PRICE and _is_price(value))
         case Holds.AMOUNT:
             return _is_text(value) or _is_number(value)
         case Holds.FLAG:
@@ -101,11 +101,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
 
 
+def _is_price(value: Any) -> bool:
+    """With at most fifteen digits, so that the shortest text of the float is the number that was written."""
+    return isinstance(value, float) and 0 <= value <= _MAX_NUMBER and round(value, _MAX_DECIMALS) == value
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
 def _described(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MAX_NUMBER:
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX_NUMBER:
         return str(value)
     return "an empty string" if value == "" else describe(value)

@@ -161,6 +161,9 @@ def written(directory: Path) -> None:
         "dir/one.yaml": new, "dir/below/two.yaml": deployment("two", 3),
         "base/kustomization.yaml": {"resources": []}, "base/built.yaml": deployment("built", 2),
         "groups.json": GROUPS,
+        "prices.json": {
+            "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "pool", "currency": "EUR", "prices": {"x": 0.4},
+        },
         "promises.json": {
             "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
             "promises": [{"namespace": "default", "spread": {"zone": 1}, "fits": "replicas"}],
@@ -267,7 +270,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
         "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool",
     },
-    "removable": {"nodes": "n1", **SHARED, **_WATCH, "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", **_WORKERS},
+    "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", **_WORKERS},
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",

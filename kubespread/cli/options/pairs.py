@@ -50,6 +50,7 @@ _FILES = ("FILE", "PATH", "DIRECTORY")
 READERS = (
     "pod", "manifest", "workload", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config",
     "to_scheduler_config", "node_groups", "descheduler", "baseline", "explain",
+    "prices",
 )  # fmt: skip
 """What names files that are read."""
 

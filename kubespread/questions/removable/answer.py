@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
@@ -16,6 +17,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.quantity import rounded
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
+from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.evictions import kept_by_autoscalers, tight_budgets, whose
@@ -35,6 +37,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.skew import skew_now
+from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
@@ -69,6 +72,7 @@ def removable(
     delete_emptydir_data: bool = False,
     force: bool = False,
     preemption: bool = True,
+    prices: PricesGiven | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -80,6 +84,7 @@ def removable(
     question = Removable(
         nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
+        prices=prices,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
@@ -98,7 +103,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
     rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
-    return RemovableReport(
+    report = RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         preemption=question.preemption,
@@ -114,6 +119,22 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         not_modelled=Removable.never_modelled,
         notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
+    )
+    return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
+
+
+def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
+    """The same answer, with what ``nodes`` cost."""
+    by_name, together = {node.metadata.name: node for node in nodes}, report.together
+    going = frozenset(together.nodes)
+    cost = cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices)
+    saved = (cost_of((by_name[name] for name in group), prices) for group in together.by_group)
+    return replace(
+        report,
+        cost=cost,
+        rows=tuple(replace(row, price=cost_of([by_name[row.node]], prices).amount) for row in report.rows),
+        together=replace(together, saved=tuple(saved)),
+        gaps=(*report.gaps, *price_gaps(nodes, prices)),
     )
 
 

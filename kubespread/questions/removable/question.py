@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import DRAIN, Argument, DrainingQuestion, Option
+from kubespread.questions.question import DRAIN, Argument, DrainingQuestion, Option, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.removable.report import RemovableReport
@@ -25,6 +25,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
       kubespread removable pool=old --delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
+      kubespread removable --prices prices.yaml
       kubespread removable -o name | head -n 1 | xargs kubectl drain --ignore-daemonsets
     """
 
@@ -34,7 +35,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     yes, no = "some node can go", "none can"
     never_modelled = (
         "autoscalers: none adds the nodes again, or removes them by rules of its own",
-        "what nodes cost: an order by price may be better than one by pods",
+        "an order by price, which may save more than the one by pods",
     )
     hands_out = True
     doing = "draining nodes"
@@ -54,6 +55,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
         bool,
         Option("Also evict pods with emptyDir volumes; without it they block their nodes.", heading=DRAIN),
     ] = False
+    prices: PriceFile = None
 
     most: int | None = None
     """Ask about no more nodes than these: those with the fewest pods."""

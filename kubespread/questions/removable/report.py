@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
@@ -95,6 +96,8 @@ class NodeRemoval(Report, frozen=True):
     """Where its pods find a node, going alone, and what waited for that; of one that cannot go as far as a drain got.
     Null where it was certain that all find one without moving any.
     """
+    price: str | None = None
+    """What it costs; null where that is not known or not asked."""
 
 
 class Together(Report, frozen=True):
@@ -116,6 +119,8 @@ class Together(Report, frozen=True):
     """As for one node."""
     landed: tuple[LandedOfGroup, ...] = ()
     """Where pods find a node when the nodes go, by group."""
+    saved: tuple[Cost, ...] = ()
+    """What the nodes of each group cost; empty without prices."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:
@@ -137,6 +142,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     """NAMESPACE/name of the disruption budgets that let none of their pods go now."""
     left_alone: tuple[LeftAlone, ...] = ()
     """The nodes among ``rows`` that autoscalers of nodes do not remove."""
+    cost: CostChange | None = None
+    """What all nodes cost, and what those cost that stay when nodes go together; null without prices."""
 
     def judged(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
@@ -158,6 +165,8 @@ def _sentences(report: RemovableReport) -> Iterator[str]:
         yield f"1 of {count_of(len(report.rows), 'node')} can go alone: {alone[0]}"
     else:
         yield from _together(together, f"{len(alone):,} of {count_of(len(report.rows), 'node')} can go alone")
+    if report.cost is not None:
+        yield _cost(report.cost, together.saved)
     if report.tight_budgets:
         budgets = some_of(report.tight_budgets, _MAX_NAMED)
         let = "lets" if len(report.tight_budgets) == 1 else "let"
@@ -171,6 +180,19 @@ def _sentences(report: RemovableReport) -> Iterator[str]:
     yield from (f"together they leave {violation}" for violation in together.violated)
     if together.preempted:
         yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+
+
+def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
+    if cost.before.amount is None:
+        return UNKNOWN
+    whole = f"the nodes cost {cost.pricing.text(cost.before.amount)}"
+    if not saved:
+        return f"{whole}{not_counted(cost.before)}"
+    rest = f"{cost.pricing.text(cost.after.amount)} without those that go together: {cost.change}"
+    by_group = ""
+    if 1 < len(saved) <= _MAX_NAMED:
+        by_group = f" ({', '.join(cost.pricing.text(group.amount) for group in saved)} by group)"
+    return f"{whole}, {rest}{by_group}{cost.not_counted}"
 
 
 def _left_alone(left: LeftAlone) -> str:

@@ -9,7 +9,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport, Together
+from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import Cell, Line, wrapped
 from kubespread.views.look import Look
@@ -90,10 +90,18 @@ _NODE: Sequence[Column[NodeRemoval]] = (
 )  # fmt: skip
 
 
+_PRICE: Column[NodeRemoval] = Column(header="PRICE", value=lambda row: row.price, is_number=True, nothing="?")
+
+
+def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
+    name, zone, *others = _NODE
+    return _NODE if report.cost is None else [name, zone, _PRICE, *others]
+
+
 def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(
-        title="Nodes", columns=_NODE, rows=report.rows, is_answer=True, readers=Readers.PIPES,
+        title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.alone else Tone.BAD,
     )  # fmt: skip
     return View(
@@ -113,7 +121,7 @@ def view(report: RemovableReport) -> View:
         lines=lambda look: _lines(report, look),
         names=report.together.by_group,
         tiles=_tiles(report),
-        frames=[*_frames(report.together)],
+        frames=[*_frames(report)],
         before={},
         dot="pod landing here",
     )
@@ -135,11 +143,14 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
         lost,
+        *([Tile("of what nodes cost", report.cost.change)] if report.cost is not None else ()),
     ]
 
 
-def _frames(together: Together) -> Iterator[Frame]:
+def _frames(report: RemovableReport) -> Iterator[Frame]:
     """A frame a group: its nodes go at once."""
+    together = report.together
+    saved = [f"; saves {report.cost.pricing.text(group.amount)}" for group in together.saved] if report.cost else []
     names, left = iter(together.nodes), dict[str, int]()
     for number, size in enumerate(together.groups, 1):
         gone, landed = [*islice(names, size)], Counter[str]()
@@ -148,7 +159,7 @@ def _frames(together: Together) -> Iterator[Frame]:
                 landed[row.node] += row.pods
         text = f"{count_of(landed.total(), 'pod')} {'finds' if landed.total() == 1 else 'find'} a new node"
         goes = f"{some_of(gone, _MAX_NAMED)} {'goes' if size == 1 else 'go'}"
-        yield Frame(goes, text, pods={**left, **landed}, gone=gone)
+        yield Frame(goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone)
         left = dict.fromkeys(landed, 0)
 
 
@@ -161,7 +172,7 @@ def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
     yield from headline(f"Removing each of {of_rows}{count_of(report.nodes, 'node')}", report, look)
     yield from answered(report.answer, look)
     shown = _shown(report, look)
-    name, *others = _NODE
+    name, *others = _columns(report)
     names = [escaped(row.node) for row in report.rows]
     short = dict(zip(names, fitted(names, max(room_beside_columns(others, shown, look), _LEAST_NAME)), strict=True))
     yield from table([replace(name, text=lambda row: short[escaped(row.node)]), *others], shown, look)
