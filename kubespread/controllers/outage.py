@@ -72,6 +72,16 @@ def zones(nodes: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
     return {key: Zone(ready, not_ready) for key, (not_ready, ready) in counts.items()}
 
 
+def zones_without(zones: Mapping[tuple[str, str], Zone], failed: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
+    """``zones`` once nodes, given as they were, have failed."""
+    after = dict(zones)
+    for node in failed:
+        if is_ready(node) and EXCLUDE_DISRUPTION not in node.metadata.labels:
+            key = zone_key(node.metadata.labels)
+            after[key] = Zone(after[key].ready - 1, after[key].not_ready + 1)
+    return after
+
+
 def is_ready(node: Node) -> bool:
     return all(condition.status == "True" for condition in node.status.conditions if condition.type == READY)
 

@@ -254,10 +254,6 @@ class _Counting:
             self._before[workload] = _ready(self.begun, workload), desired_replicas(self.world, workload)
         return self._before[workload]
 
-    def ready_without(self, workload: WorkloadName, nodes: Collection[str]) -> int:
-        """How many pods of a workload are ready elsewhere before a domain of these ``nodes`` is lost."""
-        return _ready(self.world, workload, nodes)
-
     @property
     def workloads(self) -> set[WorkloadName]:
         """All that count."""
@@ -282,6 +278,8 @@ class _Loss:
         self._world = counting.world.fork()
         self._failed = frozenset((*domain.nodes, *counting.silenced))
         pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
+        self._ready_here = Counter(counting.workload(pod) for pod in pods if is_ready(pod))
+        """How many ready pods each workload has in the domain before it is lost."""
         self._touched = self._workloads(pods) | counting.changed | counting.told
         _read_numbers((counting.world, self._world), self._touched)
 
@@ -390,7 +388,7 @@ class _Loss:
                 # Pods preempted or placed only after the removal were not touched before it.
                 ready=failed.ready.get(workload, before),
                 ready_after_removal=after,
-                ready_at_first=self._counting.ready_without(workload, self._domain.nodes),
+                ready_at_first=_ready(self._counting.world, workload) - self._ready_here[workload],
                 pending=failed.waiting[workload],
                 pending_after_removal=removed.waiting[workload],
             )
@@ -435,7 +433,6 @@ def _read_numbers(worlds: Iterable[World], workloads: Iterable[WorkloadName]) ->
                 world.owner(owner)
 
 
-def _ready(world: World, workload: WorkloadName, without: Collection[str] = ()) -> int:
-    """How many pods of a workload are ready, on other nodes than those ``without`` which it is counted."""
-    pods = (pod for owner in world.owners_below(workload) for pod in world.book.of(owner))
-    return sum(is_active(pod) and is_ready(pod) and pod.spec.node_name not in without for pod in pods)
+def _ready(world: World, workload: WorkloadName) -> int:
+    """How many pods of a workload are ready."""
+    return sum(world.book.count(owner).ready for owner in world.owners_below(workload))

@@ -18,6 +18,7 @@ from kubespread.controllers.outage import (
     unready_pod,
     without_eviction_taints,
     zones,
+    zones_without,
 )
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
@@ -49,9 +50,9 @@ def fail(world: World, names: Sequence[str]) -> None:
     The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
     count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
     """
-    failed = {name: failed_node(_node(world, name)) for name in names}
-    nodes = [failed.get(node.metadata.name, node) for node in world.living.nodes.objects]
-    zones_by_key = zones(nodes)
+    failing = [_node(world, name) for name in names]
+    failed = {node.metadata.name: failed_node(node) for node in failing}
+    zones_by_key = zones_without(_zones(world), failing)
     stopped = stops_evictions(zones_by_key)
     changed = dict(failed)
     for name, node in failed.items():
@@ -59,6 +60,7 @@ def fail(world: World, names: Sequence[str]) -> None:
         if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
             changed[name] = without_eviction_taints(node)
     if stopped:
+        nodes = world.living.nodes.objects
         changed |= {
             node.metadata.name: without_eviction_taints(node) for node in nodes if node.metadata.name not in failed
         }
@@ -150,6 +152,16 @@ def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
     return (pod for name in names for pod in world.book.on(name))
+
+
+def _zones(world: World) -> Mapping[ZoneKey, Zone]:
+    """The zones now, counted once for all worlds that have the same nodes."""
+    memo = world.cluster.memo
+    cached = memo.get(zones)
+    if cached is None:
+        cached = memo[zones] = zones(world.living.nodes.objects)
+    counted: Mapping[ZoneKey, Zone] = cached  # type: ignore[assignment]  # the memo holds all sorts
+    return counted
 
 
 def _node(world: World, name: str) -> Node:

@@ -20,14 +20,14 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
     owner = world.owner(name)
     owner.gone.clear()
     world.api_server.take_refused(name)
-    active = [pod for pod in world.book.of(name) if is_active(pod)]
-    missing = owner.replicas - len(active)
+    missing = owner.replicas - world.book.count(name).active
     if missing > 0:
         template = template_of(world, owner)
         # Whoever is refused one pod is refused all that are like it.
         created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
         return created > 0
     if missing < 0:
+        active = [pod for pod in world.book.of(name) if is_active(pod)]
         chosen = victims(active, -missing, _related(world, name), world.time, world.surroundings.chance.pick)
         if chosen.arbitrary:
             world.happenings.by_chance = True

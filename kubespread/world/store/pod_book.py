@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active, is_ready
 
 K = TypeVar("K", bound=str)
 PodKey = tuple[str, str]
@@ -20,6 +21,13 @@ def key_of(pod: Pod) -> PodKey:
     return pod.metadata.namespace, pod.metadata.name
 
 
+class PodCount(NamedTuple):
+    """How many pods a controller has that run or will run, and how many of them are ready."""
+
+    active: int
+    ready: int
+
+
 class PodBook:
     """Pods by name, by node and by what controls them; those without a node are found under the empty name."""
 
@@ -30,6 +38,8 @@ class PodBook:
         self._pods: dict[PodKey, Pod] = {}
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
+        self._counts: dict[WorkloadName, PodCount] = {}
+        """Of the owners that were asked about, kept up from then on."""
         self._own: set[str] = set()
         """The nodes and owners whose pods no fork shares: those of others are copied before they change."""
         for pod in pods:
@@ -66,6 +76,14 @@ class PodBook:
         """The pods that ``owner`` controls directly, in the order they came."""
         return list(self._of_owner.get(owner, {}).values())
 
+    def count(self, owner: WorkloadName) -> PodCount:
+        """How many of the pods that ``owner`` controls directly are active and ready."""
+        count = self._counts.get(owner)
+        if count is None:
+            active = [pod for pod in self._of_owner.get(owner, {}).values() if is_active(pod)]
+            count = self._counts[owner] = PodCount(len(active), sum(map(is_ready, active)))
+        return count
+
     @property
     def owners(self) -> Collection[WorkloadName]:
         """Everything that controls a pod."""
@@ -77,14 +95,27 @@ class PodBook:
         self._pods[key] = pod
         self._changing(self._on_node, pod.spec.node_name)[key] = pod
         if (owner := self.owner_of(pod)) is not None:
-            self._changing(self._of_owner, owner)[key] = pod
+            pods = self._changing(self._of_owner, owner)
+            self._recount(owner, pods.get(key), pod)
+            pods[key] = pod
 
     def remove(self, pod: Pod) -> None:
         key = key_of(pod)
         del self._pods[key]
         del self._changing(self._on_node, pod.spec.node_name)[key]
         if (owner := self.owner_of(pod)) is not None:
-            del self._changing(self._of_owner, owner)[key]
+            self._recount(owner, self._changing(self._of_owner, owner).pop(key), None)
+
+    def _recount(self, owner: WorkloadName, old: Pod | None, new: Pod | None) -> None:
+        count = self._counts.get(owner)
+        if count is None:
+            return
+        active, ready = count
+        for pod, by in ((old, -1), (new, 1)):
+            if pod is not None and is_active(pod):
+                active += by
+                ready += by * is_ready(pod)
+        self._counts[owner] = PodCount(active, ready)
 
     def replace(self, old: Pod, new: Pod) -> None:
         """The same pod in another state; by name it keeps its place."""
@@ -105,5 +136,6 @@ class PodBook:
         other = PodBook((), self._adopter)
         other._owners, other._pods = self._owners, dict(self._pods)
         other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
+        other._counts = dict(self._counts)
         self._own.clear()
         return other
