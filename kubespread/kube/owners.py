@@ -6,7 +6,7 @@ Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/controller_ref.go, GetC
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.annotations import CONFIG_SOURCE, MIRROR_POD
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, REFERABLE, kind_called
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, REFERABLE, Kind, kind_called
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
@@ -81,18 +81,20 @@ class Named(Struct, frozen=True):
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(workload: str | Named) -> Named:
-    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError."""
+def named(workload: str | Named, more: Sequence[Kind] = ()) -> Named:
+    """Parses ``deploy/web`` or ``shop/deploy/web``, of a workload or one of the kinds ``more``; a Named is returned
+    unchanged. Raises UsageError.
+    """
     if isinstance(workload, Named):
         return workload
     match = _NAMED.fullmatch(workload)
     if match is None:
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
-    kind = kind_called(match["kind"])
+    kind = kind_called(match["kind"], more)
     if kind is None:
-        aliases = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
-        meant = did_you_mean(near_miss(match["kind"], aliases))
-        listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
+        kinds = (*REFERABLE, *more)
+        meant = did_you_mean(near_miss(match["kind"], [alias for row in kinds for alias in row.aliases]))
+        listed = ", ".join(row.short for row in kinds if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
     return Named(kind.kind, match["name"], match["namespace"])
 

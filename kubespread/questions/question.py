@@ -14,6 +14,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.controllers.disruption.drain import DrainFlags
+    from kubespread.kube.api.kinds import Kind
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -453,13 +454,15 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"),
     ] = ""
 
-    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
-        """Which ones these are in ``snapshot``. Raises UsageError for an invalid selector or name."""
+    def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:
+        """Which ones these are in ``snapshot``, with objects of the kinds ``more``. Raises UsageError for an invalid
+        selector or name.
+        """
         from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
         from kubespread.questions.workloads_asked import WorkloadsAsked
 
         default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-        return WorkloadsAsked.of(self.namespace, self.selector, self.workloads, default)
+        return WorkloadsAsked.of(self.namespace, self.selector, self.workloads, default, more)
 
     @property
     def names_in(self) -> str | None:

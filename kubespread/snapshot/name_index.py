@@ -14,7 +14,7 @@ import msgspec
 
 from kubespread.snapshot.cache import cache_folder, recalled, remember
 
-_FORM = 2
+_FORM = 3
 """The version of the cache's format; a cache of another version is rebuilt."""
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""

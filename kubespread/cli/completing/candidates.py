@@ -57,7 +57,9 @@ _BY_METAVAR: Mapping[str, Source] = {
     "[NODES]": cluster_names.nodes, "[NODES]...": cluster_names.nodes_or_labels, "KEY": cluster_names.topology_keys,
 }  # fmt: skip
 """By what the help calls a value."""
-_BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): cluster_names.nodes}
+_BY_COMMAND: Mapping[tuple[str, str], Source] = {
+    ("explain", "nodes"): cluster_names.nodes, ("audit", "workloads"): cluster_names.references_and_services,
+}  # fmt: skip
 """Those of one command only."""
 
 FILES = frozenset({

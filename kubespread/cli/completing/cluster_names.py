@@ -12,6 +12,7 @@ from kubespread.config.settings import SNAPSHOT
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
+    from kubespread.kube.api.kinds import Kind
     from kubespread.snapshot.name_index import Names
 
 _STDIN = "-"
@@ -67,7 +68,7 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     yield from namespaces_of_contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
 
 
-def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] = ()) -> Iterator[str]:
     """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
@@ -79,12 +80,19 @@ def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from _named(clusters, kind.short, line)
         return
     typed, slash, _ = line.word.partition("/")
-    kind = kind_called(typed) if slash else None
+    kind = kind_called(typed, more) if slash else None
     if kind is not None:
         yield from (f"{typed}/{name}" for name in _named(clusters, kind.short, line))
     elif not slash:
         present = {short for names in clusters for short in names.by_kind}
-        yield from (f"{row.short}/" for row in REFERABLE if row.short in present)
+        yield from (f"{row.short}/" for row in (*REFERABLE, *more) if row.short in present)
+
+
+def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The same, and ``svc/``."""
+    from kubespread.kube.api.kinds import SERVICE
+
+    return references(line, environment, (SERVICE,))
 
 
 def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:

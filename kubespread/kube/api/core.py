@@ -295,6 +295,8 @@ class Node(ApiObject):
 
 class ServiceSpec(KubeObject):
     selector: StringMap | None = None
+    type: str = ""
+    publish_not_ready_addresses: bool = False
 
 
 class Service(ApiObject):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
@@ -91,6 +91,11 @@ class Kind(Struct, frozen=True):
         return group_of(self.api_version)
 
     @property
+    def aliases(self) -> tuple[str, ...]:
+        """What kubectl calls it, without its group."""
+        return self.short, self.kind.lower(), self.plural
+
+    @property
     def resource(self) -> str:
         """``deployments.apps``, as kubectl writes it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
@@ -136,7 +141,7 @@ KINDS = (
         template_path="spec.jobTemplate.spec.template", template_attribute="spec.job_template.spec.template",
     ),
     Kind(PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
-    Kind(Service, "v1", "services"),
+    Kind(Service, "v1", "services", "svc"),
     Kind(Namespace, "v1", "namespaces", is_namespaced=False),
     Kind(PersistentVolumeClaim, "v1", "persistentvolumeclaims"),
     Kind(PersistentVolume, "v1", "persistentvolumes", is_namespaced=False),
@@ -188,6 +193,8 @@ UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
 """The kinds a snapshot holds objects of."""
 
+SERVICE = KEPT[Service]
+
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
     (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
 }
@@ -202,7 +209,7 @@ WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.v
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
 """Those that can be asked about by name."""
 
-_BY_ALIAS: Mapping[str, Kind] = {alias: row for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)}
+_BY_ALIAS: Mapping[str, Kind] = {alias: row for row in REFERABLE for alias in row.aliases}
 
 NAMESPACED: tuple[type[ApiObject], ...] = tuple(row.cls for row in KINDS if row.is_namespaced)
 
@@ -217,8 +224,8 @@ def pod_creator(api_version: str, kind: str) -> Kind | None:
     return None if row is None or (api_version and group_of(api_version) != row.group) else row
 
 
-def kind_called(name: str) -> Kind | None:
-    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``, ``Deployment``."""
+def kind_called(name: str, more: Sequence[Kind] = ()) -> Kind | None:
+    """The kind of workload, or one of ``more``, that kubectl calls ``name``: ``deploy``, ``deployments.apps``."""
     alias, _, group = name.lower().partition(".")
-    row = _BY_ALIAS.get(alias)
+    row = _BY_ALIAS.get(alias) or next((row for row in more if alias in row.aliases), None)
     return row if row is not None and group in ("", row.group) else None

@@ -7,10 +7,12 @@ from typing import Self
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import SERVICE
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
@@ -21,8 +23,17 @@ from kubespread.questions.audit.groups import Group, groups
 from kubespread.questions.audit.one_domain import in_one_domain
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, WorstLoss, sentence
+from kubespread.questions.audit.report import (
+    LEVELS,
+    AuditedWorkload,
+    AuditFinding,
+    AuditReport,
+    WorstLoss,
+    at_level,
+    sentence,
+)
 from kubespread.questions.audit.revisions import RevisionsOf
+from kubespread.questions.audit.services import backed
 from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
@@ -61,9 +72,9 @@ def audit(
 ) -> AuditReport:
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
 
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked about that have pods or are to
-    have some, and pods without a controller by their labels. The namespace is that of names without one, else the only
-    one asked about; without it all are.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked about
+    that have pods or are to have some, and pods without a controller by their labels. The namespace is that of names
+    without one, else the only one asked about; without it all are.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
@@ -77,20 +88,22 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
     work, now = _Auditing.of(question, scene), scene.now
     named, whose = work.named, work.whose
     _check(named, work.groups)
-    if not work.groups:
+    if not work.groups and not work.services:
         raise whose.none_found(now)
+    services = [service.counted(scene.world, work.key or ZONE) for service in work.services]
     done = list(scene.tasks(work, range(len(work.groups)), known=_known))
     rows = [row for row, _ in done]
     report = AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(named),
+        asked=(*(service.name for service in work.services), *named),
         namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
         topology_key=work.key or ZONE,
         made_room=next((made_room for _, made_room in done if made_room), ()),
+        services=tuple(services),
         workloads=tuple(sorted(rows, key=_worst_first)),
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
@@ -107,17 +120,22 @@ class _Auditing:
         """``key`` is the topology key asked about."""
         self._world, self.whose, self.key = world, whose, key
         self.assumed = world.assumed
-        self.named = whose.named_in(world)
+        services = [name for name in whose.names if name.kind == SERVICE.kind]
+        self.services = list(backed([name.within(whose.default) for name in services], world))
+        others = tuple(name for name in whose.names if name not in services)
+        self.named = replace(whose, names=others).named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        self.groups = list(groups(world, whose.those_in(world)))
+        behind = {name for service in self.services for name in service.workloads(world)}
+        is_asked = {*self.named, *behind}.__contains__ if services else whose.those_in(world)
+        self.groups = list(groups(world, is_asked))
 
     @classmethod
     def of(cls, question: Audit, scene: Scene) -> Self:
         nodes = scene.now.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
         check_topology_keys([key] if key else [], nodes, ())
-        return cls(scene.world, question.asked_in(scene.snapshot), key)
+        return cls(scene.world, question.asked_in(scene.snapshot, (SERVICE,)), key)
 
     def __call__(self, number: int) -> tuple[AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""
@@ -127,10 +145,12 @@ class _Auditing:
 
 
 def _failures(question: Audit, report: AuditReport) -> Iterator[str]:
-    """The ``fail_on`` levels that some workload reaches."""
+    """The ``fail_on`` level, where something reaches it."""
     level = question.fail_on
-    if level is not None and (number := report.reaches(level)):
-        yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
+    if level is not None and report.reaches(level):
+        numbers = {"Service": at_level(report.services, level), "workload": at_level(report.workloads, level)}
+        reaching = " and ".join(count_of(number, noun) for noun, number in numbers.items() if number)
+        yield f"--fail-on {level}: {reaching} at this level or above"
 
 
 def _worst_first(row: AuditedWorkload) -> tuple[int, str]:

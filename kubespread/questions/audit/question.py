@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.questions.question import Argument, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
@@ -22,12 +22,13 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause. At
     risk are workloads that losing one zone, or one domain of --key, would wipe out, also those of one pod, and those
     with pods that are pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts
-    under way are named.
+    under way are named. Of a Service it counts the ready endpoints by zone, and audits the workloads behind it.
 
     \b
     Examples:
       kubespread audit -A
       kubespread audit -n shop deploy/web --why
+      kubespread audit -n shop svc/web
       kubespread audit -A --key karpenter.sh/capacity-type
       kubespread audit -A --fail-on risk -S cluster.json.gz
       kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
@@ -50,6 +51,14 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     }
     is_watched = True
 
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Workloads as KIND/NAME (deploy/web, sts/db), or Services (svc/web). Default: all workloads of the "
+            "namespace.",
+            metavar="[WORKLOAD]...",
+        ),
+    ] = ()
     key: Annotated[
         str,
         Option(
@@ -61,8 +70,8 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         Literal["violated", "uneven", "risk", "unjudged"] | None,
         Option(
-            "Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
-            "uneven (a soft constraint exceeded), violated (a hard one; the default).",
+            "Exit with 1 when a workload or Service is at this level or above: unjudged (placed by another scheduler), "
+            "risk, uneven (a soft constraint exceeded), violated (a hard one; the default).",
             is_for_scripts=True,
         ),
     ] = None

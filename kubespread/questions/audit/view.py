@@ -12,6 +12,7 @@ from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
     LEVELS,
     AuditedConstraint,
+    AuditedService,
     AuditedWorkload,
     AuditFinding,
     AuditReport,
@@ -142,6 +143,21 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     ),
 )  # fmt: skip
 
+_SERVICE: Sequence[Column[AuditedService]] = (
+    Column(header="SERVICE", value=lambda row: row.service, readers=Readers.RECORDS),
+    Column(header="SERVICE", value=lambda row: row.service.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
+    Column(header="LEVEL", value=lambda row: row.level, readers=Readers.RECORDS),
+    count("READY", lambda row: row.ready),
+    count("NOT-READY", lambda row: row.not_ready),
+    Column(header="ENDPOINTS", value=lambda row: counts_text(row.domains)),
+    Column(header="SKEW", value=lambda row: row.skew, is_number=True, nothing="-"),
+    Column(header="WORKLOADS", value=lambda row: row.workloads, readers=Readers.RECORDS),
+    Column(
+        header="STATE", value=lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        tone=lambda row: _TONES[row.level],
+    ),
+)  # fmt: skip
+
 _Found = tuple[AuditedWorkload, AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
     Column(header="WORKLOAD", value=lambda row: row[0].workload),
@@ -221,6 +237,7 @@ def view(report: AuditReport) -> View:
         **about(report),
         title=f"Audit of {whose}, {count_of(report.nodes, 'node')}",
         sheets=[
+            *_services(report),
             Sheet(
                 title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level],
                 is_first=True, legend=_matrix_legend(report),
@@ -236,8 +253,20 @@ def view(report: AuditReport) -> View:
             if number or level != "unjudged"
         ],
         lines=lambda look: _lines(report, look),
-        names=[workload.workload for workload in report.workloads if workload.level != "ok"],
+        names=[
+            *(service.service for service in report.services if service.level != "ok"),
+            *(workload.workload for workload in report.workloads if workload.level != "ok"),
+        ],
     )  # fmt: skip
+
+
+def _services(report: AuditReport) -> Sequence[Sheet[AuditedService]]:
+    if not report.services:
+        return ()
+    sheet = Sheet(
+        title="Services", columns=_SERVICE, rows=report.services, tone=lambda row: _TONES[row.level], is_first=True
+    )
+    return (sheet,)
 
 
 def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
@@ -310,7 +339,10 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
     is_summed = not look.in_full and report.reaches("unjudged") > _MAX_ROWS
     if is_summed:
         yield from table(_CAUSES, summed, look)
-    yield from table(_columns(report), shown, look)
+    if report.services:
+        yield from table(_SERVICE, report.services, look)
+    if shown:
+        yield from table(_columns(report), shown, look)
     if look.headers and any(row.left is not None for row in shown):
         yield from wrapped([Cell(INDENT), cell(_legend(report), DIM)], look.width, HANGING)
     hidden = report.workloads[len(shown) :]

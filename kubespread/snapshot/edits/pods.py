@@ -111,7 +111,7 @@ class Scale(Edit, frozen=True):
 
         kind = kind_called(match["kind"])
         if kind is None:
-            aliases = (alias for row in _scalable() for alias in (row.short, row.kind.lower(), row.plural))
+            aliases = (alias for row in _scalable() for alias in row.aliases)
             meant = did_you_mean(near_miss(match["kind"], aliases)) or _kinds()
             raise UsageError(f"unknown kind {match['kind']!r}{meant}")
         check_scalable(kind)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.kinds import REFERABLE, pod_creator
+from kubespread.kube.api.kinds import REFERABLE, SERVICE, pod_creator
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.stream import read_objects
 from kubespread.manifest.text import MAX_CLUSTER_BYTES, text_chunks
@@ -17,7 +17,7 @@ from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.name_index import Names
 from kubespread.snapshot.snapshot import STAMP
 
-_SHORT = {row.kind: row.short for row in REFERABLE}
+_SHORT = {row.kind: row.short for row in (*REFERABLE, SERVICE)}
 
 
 class _Metadata(msgspec.Struct):
@@ -56,7 +56,8 @@ class _Collected:
             self._namespace = self._namespace or (stamp.get("namespace", "") if isinstance(stamp, dict) else "")
             return
         row = pod_creator(item.api_version, item.kind)
-        if row is None and item.kind not in ("Node", "Namespace"):
+        is_service = (item.api_version or SERVICE.api_version, item.kind) == (SERVICE.api_version, SERVICE.kind)
+        if row is None and item.kind not in ("Node", "Namespace") and not is_service:
             return
         meta = _metadata(item)
         if not meta.name:
