@@ -11,7 +11,7 @@ import pytest
 
 import kubespread
 from kubespread import Scorecard, Snapshot
-from kubespread.questions.report.report import ReportLine
+from kubespread.questions.report.report import LEVELS, ReportLine
 from tests.builders import Data, hard, hosts, pod, taint
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment
@@ -437,3 +437,29 @@ def test_a_stuck_rollout_is_critical_and_so_are_pods_that_are_not_ready() -> Non
     unready = named(report, "running/notReady/default/Deployment/api")
     assert (unready.level, unready.extent) == ("critical", 1)
     assert report.levels["critical"] == 2
+
+
+def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen() -> None:
+    tainted = "ip-10-0-18-69.eu-west-1.compute.internal"
+    file = str(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    taint = f"{tainted}=pool=web:NoSchedule"
+    result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, "--color", "never", terminal=80)
+    first_screen = " ".join(result.out.splitlines()[:24])
+    assert (
+        "rules 3 notices: running pods that no longer meet their own selectors, taints or affinity: "
+        "kube-system/Deployment/coredns, payments/StatefulSet/db, shop/Deployment/web"
+    ) in " ".join(first_screen.split())
+
+
+def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() -> None:
+    report = kubespread.report(kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz"))
+    assert [area.worst for area in report.by_area] == sorted(
+        (area.worst for area in report.by_area), key=LEVELS.index, reverse=True
+    )
+    for area in report.by_area:
+        lines = [line for line in report.lines if line.area == area.area]
+        assert area.levels == {level: sum(line.level == level for line in lines) for level in LEVELS}
+        assert area.workloads == tuple(dict.fromkeys(name for line in lines for name in line.workloads))
+        assert area.nodes == tuple(dict.fromkeys(name for line in lines for name in line.nodes))
+        assert f"{area.area} ({area.counts}): {area.what}" in report.answer
+    assert {area.area for area in report.by_area} == {line.area for line in report.lines}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
-from kubespread.wording import count_of
+from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
@@ -18,6 +18,24 @@ Change = Literal["new", "worse", "better", "same"]
 Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread", "rules", "room"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 AREAS: tuple[Area, ...] = get_args(Area)
+
+
+_WORDS: Mapping[Area, str] = {
+    "running": "pods missing now",
+    "losses": "pods missing once a node, pool or zone is lost",
+    "scaling": "autoscalers that cannot reach their maximum",
+    "budgets": "disruption budgets that hold up drains",
+    "drains": "nodes that cannot be drained",
+    "spread": "workloads spread unevenly, or not at all",
+    "rules": "running pods that no longer meet their own selectors, taints or affinity",
+    "room": "nodes that could go, or free room that no pod can use",
+}
+_MAX_NAMED = 3
+
+
+def level_count(level: Badness, number: int) -> str:
+    """``2 critical``, ``1 warning``."""
+    return f"{number:,} critical" if level == "critical" else count_of(number, level)
 
 
 class ReportLine(Report, frozen=True, kw_only=True):
@@ -65,6 +83,35 @@ class ReportLine(Report, frozen=True, kw_only=True):
     def badness(self) -> tuple[int, int, int, str]:
         """In which order lines come: the worst first."""
         return -LEVELS.index(self.level), AREAS.index(self.area), -self.extent, self.key
+
+
+class AreaLines(Report, frozen=True, kw_only=True):
+    """How many lines an area has, and whom they concern."""
+
+    area: Area
+    """Which of them."""
+    levels: dict[Badness, int]
+    """How many of its lines are of each level."""
+    workloads: tuple[WorkloadName, ...]
+    """Those of its lines, the worst first."""
+    nodes: tuple[str, ...]
+    """Those of its lines, the worst first."""
+
+    @property
+    def worst(self) -> Badness:
+        """The worst level that it has lines of."""
+        return max((level for level in LEVELS if self.levels[level]), key=LEVELS.index)
+
+    @property
+    def counts(self) -> str:
+        """``2 critical, 1 warning``."""
+        return ", ".join(level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level])
+
+    @property
+    def what(self) -> str:
+        """``pods missing now: shop/Deployment/web``."""
+        names = [name.called for name in self.workloads] or self.nodes
+        return f"{_WORDS[self.area]}{f': {some_of(names, _MAX_NAMED)}' if names else ''}"
 
 
 class AreaScore(Report, frozen=True, kw_only=True):
@@ -122,14 +169,18 @@ class Scorecard(ScheduledReport, frozen=True, kw_only=True):
     """The worst first."""
     levels: dict[Badness, int] = {}
     """How many lines are of each level."""
+    by_area: tuple[AreaLines, ...] = ()
+    """The same of each area that has lines, the one with the worst line first."""
     since: Earlier | None = None
     """The report that this one is compared with; null where none is given."""
     nodes_lost: int = 0
     """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
 
     def __post_init__(self) -> None:
-        levels = {level: sum(line.level == level for line in self.lines) for level in LEVELS}
-        force_setattr(self, "levels", levels)
+        force_setattr(self, "levels", _levels(self.lines))
+        by_area = {area: [line for line in self.lines if line.area == area] for area in AREAS}
+        ordered = dict.fromkeys(line.area for line in self.lines)
+        force_setattr(self, "by_area", tuple(_lines_of(area, by_area[area]) for area in ordered))
         super().__post_init__()
 
     def reaches(self, level: Badness) -> int:
@@ -152,10 +203,24 @@ class Scorecard(ScheduledReport, frozen=True, kw_only=True):
         return "no" if self.reaches("warning") else "yes"
 
     def sentences(self) -> Iterator[str]:
-        counts = [count_of(self.levels[level], level) for level in reversed(LEVELS) if level != "critical"]
+        counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS)]
         of = f"of {count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         if not self.lines:
             yield f"nothing is wrong {of}{self._changes}"
         else:
-            yield f"{self.levels['critical']:,} critical, {', '.join(counts)} {of}{self._changes}"
+            yield f"{', '.join(counts)} {of}{self._changes}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])
+        yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
+
+
+def _levels(lines: Sequence[ReportLine]) -> dict[Badness, int]:
+    return {level: sum(line.level == level for line in lines) for level in LEVELS}
+
+
+def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
+    return AreaLines(
+        area=area,
+        levels=_levels(lines),
+        workloads=tuple(dict.fromkeys(name for line in lines for name in line.workloads)),
+        nodes=tuple(dict.fromkeys(node for line in lines for node in line.nodes)),
+    )

@@ -56,21 +56,27 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
     several = [row for row in workloads if row.replicas >= 2]
     key, domains = (ZONE, zones) if zones > 1 else (HOSTNAME, hosts)
     name = "zone" if key == ZONE else "node"
-    counted = f"workloads of several pods keep without any one {name} as many as even spreading leaves"
-    in_part = f"in part for fewer, at most {_UNKEPT:g} without a constraint of their own that keeps them so"
-    yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), f"{counted}; {in_part}")
+    counted = (
+        f"workloads of several pods are spread over {name}s: 1 for each that keeps as many without its fullest {name} "
+        f"as even spreading would, less for fewer, at most {_UNKEPT:g} without a constraint of its own over {name}s"
+    )
+    yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), counted)
     remain = sum(all(_remains(row, key) for key in _keys(zones, hosts)) for row in several)
     lost = "node or zone" if zones > 1 else "node"
-    yield _score("losses", remain, len(several), f"workloads of several pods keep some without any one {lost}")
+    yield _score(
+        "losses", remain, len(several), f"workloads of several pods keep at least one whichever {lost} is lost"
+    )
     if held is None:
         return
     loose = sum(row.workload in held.loose for row in several)
-    yield _score("budgets", loose, len(several), "workloads of several pods have a budget that lets one go now")
+    yield _score(
+        "budgets", loose, len(several), "workloads of several pods have a disruption budget that allows an eviction now"
+    )
     yield _score(
         "drains",
         held.of - len(held.nodes),
         held.of,
-        "nodes can be drained: budgets let each pod go, and all are made again",
+        "nodes can be drained: budgets allow every eviction, and each pod is created again",
     )
 
 

@@ -87,6 +87,10 @@ def view(report: Scorecard) -> View:
 def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
     yield from headline(view(report).title, report, look)
     yield from answered(report.answer, look)
+    for summed in report.by_area:
+        counts = Cell(f" {summed.counts}:", _STYLES[summed.worst])
+        what = Cell(f" {escaped(summed.what)}")
+        yield from wrapped([Cell(f"{INDENT}{summed.area:8}"), counts, what], look.width, HANGING + 7)
     shown = report.lines if look.in_full else report.lines[:_MAX_LINES]
     for line in shown:
         yield from _line(line, look)
