@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kubespread.questions.opening import after_edits, connect, load
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
+    from kubespread.questions.plan.answer import plan
+    from kubespread.questions.plan.report import PlanReport
     from kubespread.questions.play.answer import after_steps, play
     from kubespread.questions.play.report import PlayReport
     from kubespread.questions.rebalance.answer import rebalance
@@ -70,6 +72,7 @@ __all__ = [
     "KubespreadError",
     "ManifestError",
     "PendingReport",
+    "PlanReport",
     "PlayReport",
     "RebalanceReport",
     "RemovableReport",
@@ -101,6 +104,7 @@ __all__ = [
     "fleet",
     "load",
     "pending",
+    "plan",
     "play",
     "rebalance",
     "removable",
@@ -130,6 +134,7 @@ _HOMES = {
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.questions.pending.report",
+    "PlanReport": "kubespread.questions.plan.report",
     "PlayReport": "kubespread.questions.play.report",
     "RebalanceReport": "kubespread.questions.rebalance.report",
     "RemovableReport": "kubespread.questions.removable.report",

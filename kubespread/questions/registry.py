@@ -14,6 +14,7 @@ QUESTIONS = {
     "pending": "Pending",
     "simulate": "Simulate",
     "play": "Play",
+    "plan": "Plan",
     "compare": "Compare",
     "survive": "Survive",
     "upgrade": "Upgrade",

@@ -61,6 +61,7 @@ FORMATS: Mapping[str, Format] = {
         Format("gitlab"),
         Format("diff"),
         Format("promises"),
+        Format("scenario"),
         Format("prometheus"),
     )
 }

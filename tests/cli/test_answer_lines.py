@@ -42,6 +42,7 @@ NOTHING = {
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
     "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replica placed"),
     "capacity": (["--request", "cpu=100"], "no pod of cpu 100 fits"),
+    "plan": (["--cordon", "n0"], "everything fits; none of 1 workload is worse"),
     "verify": ([str(FIXTURES / "promises" / "room.yaml")], "1 of 1 promise holds"),
     "map": ([], "2 nodes: cpu 0%, memory 0%, pods 0% requested"),
 }  # fmt: skip

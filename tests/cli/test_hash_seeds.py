@@ -14,6 +14,7 @@ ASKED = (
     ("simulate", "deploy/web", "-n", "shop", "--then", "fail=topology.kubernetes.io/zone=eu-west-1a"),
     ("removable",),
     ("report", "-A"),
+    ("plan", "--fail-hard", "topology.kubernetes.io/zone=eu-west-1a"),
     ("verify", "fixtures/promises/room.yaml"),
 )
 PROGRAM = f"""

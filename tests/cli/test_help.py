@@ -33,7 +33,7 @@ def test_commands_are_listed_by_what_people_want() -> None:
     assert {purpose: re.findall(r"^  (\w+) ", rows, re.MULTILINE) for purpose, rows in sections.items()} == {
         "Options": [],
         "Why": ["explain", "advise", "pending"],
-        "What if": ["simulate", "play", "compare", "survive", "upgrade"],
+        "What if": ["simulate", "play", "plan", "compare", "survive", "upgrade"],
         "Cluster": ["audit", "report", "map", "capacity", "removable", "rebalance", "fleet"],
         "CI": ["check", "verify"],
         "Set up": ["snapshot", "mcp", "config", "rbac", "completion", "demo"],

@@ -17,6 +17,7 @@ COMMANDS: dict[str, list[str]] = {
     "compare": [POD, "-S", CLUSTER, "--cordon", "node4"],
     "survive": ["-S", CLUSTER, "--key", "zone"],
     "upgrade": ["--nodes", "pool=blue", "-S", BLOCKED],
+    "plan": ["--drain", "pool=blue", "-S", BLOCKED],
     "map": [POD, "-S", CLUSTER],
     "check": [POD],
     "advise": [POD, "-S", CLUSTER, "--cordon", "node4"],

@@ -22,6 +22,7 @@ COMMANDS = [
     "check POD",
     "compare POD --to-kube-version 1.34",
     "survive -A",
+    "plan --drain node1 --force",
     "upgrade node1",
     "map",
     "rebalance -A",

@@ -41,6 +41,7 @@ BASES = {
     "advise": ["new.yaml", "dir", "deploy/web"],
     "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --then fail=n0", "new.yaml --gang 2", "--all"],
     "play": ["scenario.json", "scenario.json --explain pod/solo"],
+    "plan": ["--cordon n1"],
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "report": ["", "deploy/web"],

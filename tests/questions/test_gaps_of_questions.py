@@ -164,6 +164,10 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         lambda cluster: kubespread.upgrade(cluster, "a1"),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet"},
     ),
+    "plan": (
+        lambda cluster: kubespread.plan(cluster.edited("drain a2 --ignore-daemonsets --force")),
+        JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
+    ),
     "rebalance": (kubespread.rebalance, JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet"}),
     "removable": (
         kubespread.removable,
@@ -244,6 +248,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "capacity": (lambda cluster: kubespread.capacity(cluster, "cpu=1"), frozenset()),
     "survive": (kubespread.survive, DEVICES),
     "upgrade": (lambda cluster: kubespread.upgrade(cluster, "b1"), DEVICES),
+    "plan": (lambda cluster: kubespread.plan(cluster.edited("cordon b1")), DEVICES),
     "rebalance": (lambda cluster: kubespread.rebalance(cluster, "deploy/web"), MADE_ALREADY),
     "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
     "audit": (kubespread.audit, DEVICES),

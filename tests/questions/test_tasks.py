@@ -129,6 +129,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "audit": kubespread.audit,
     "report": kubespread.report,
     "verify": lambda snapshot, **how: kubespread.verify(snapshot, PROMISES, **how),
+    "plan": lambda snapshot, **how: kubespread.plan(snapshot.edited("fail-hard n0"), **how),
     "check": kubespread.check,
     "play": lambda snapshot, deals=4, **how: kubespread.play(
         snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), deals=deals, **how

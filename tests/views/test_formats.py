@@ -31,6 +31,9 @@ ANSWERS: dict[str, object] = {
     "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "plan": kubespread.plan(
+        kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("n1", ("n0", "n1"))]).edited("fail-hard n1")
+    ),
     "map": kubespread.topology_map(CLUSTER, WEB),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
     "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
@@ -69,6 +72,8 @@ HELP: dict[str, str] = {
     "'wide' adds the order in which nodes lose their pods. 'name' prints the workloads that run short, the worst first.",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes to replace, in order.",
+    "plan": "Format (default: tables on a terminal, plain columns in a pipe). "
+    "'name' prints the workloads that change, the worst first. 'scenario' is the scenario, for play.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report. "

@@ -43,6 +43,7 @@ def answers(name: str) -> dict[str, Any]:
         "play": kubespread.play(cluster, {**scenario, "spec": {"steps": steps}}),
         "survive": kubespread.survive(cluster, ["zone"]),
         "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
+        "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),
         "map": kubespread.topology_map(cluster, web),
         "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
         "advise": kubespread.advise(cluster, pod(nodeSelector={"x": "y"})),

@@ -82,6 +82,19 @@ class StepReport(Report, frozen=True):
         """Whether it is blocked, or leaves more pods lacking than before the first step."""
         return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet)
 
+    @property
+    def why(self) -> str | None:
+        """The first of the messages that say what is not done, or waits; None where there is none."""
+        happened = self.happened
+        messages = (
+            *([] if self.failed is None else [" ".join(self.failed.split("\n"))]),
+            *(f"{pod.message} {pod.cause}".strip() for pod in happened.blocked),
+            *(rollout.wedged_on for rollout in self.rollouts if rollout.wedged_on is not None),
+            *(kind.message for kind in happened.pending),
+            *(row.message for row in (*happened.not_created, *happened.not_made_yet)),
+        )
+        return next(iter(messages), None)
+
     def dealt(self, others: Sequence[StepReport]) -> StepReport:
         """The same step, combined with its other deals."""
         played = [self, *others]

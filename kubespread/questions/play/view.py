@@ -161,16 +161,6 @@ def _skew(worst: _WorstSkew | None) -> str:
     return f"{worst.workload} {short_key(change.topology_key)} {moved}{exceeds}"
 
 
-def _went_wrong_first(row: _Row) -> str | None:
-    step, _ = row
-    wedged = (rollout.wedged_on for rollout in step.rollouts if rollout.wedged_on is not None)
-    blocked = (f"{pod.message} {pod.cause}".strip() for pod in step.happened.blocked)
-    pending = (kind.message for kind in step.happened.pending)
-    lacking = (row.message for row in _unmade(step.happened))
-    failed = [] if step.failed is None else [" ".join(step.failed.split("\n"))]
-    return next(iter((*failed, *blocked, *wedged, *pending, *lacking)), None)
-
-
 def _went_wrong(row: _Row) -> str:
     step, _ = row
     blocked = [f"{pod.pod} cannot be evicted: {pod.message} {pod.cause}".strip() for pod in step.happened.blocked]
@@ -200,7 +190,7 @@ _STEP: Sequence[Column[_Row]] = (
     Column(header="SKEW", value=lambda row: _skew(row[1]), readers=Readers.PAGES),
     Column(header="NAME", value=lambda row: row[0].name, readers=Readers.PIPES),
     Column(header="TEXT", value=lambda row: row[0].text, readers=Readers.PIPES),
-    Column(header="WHY", value=_went_wrong_first, readers=Readers.PIPES),
+    Column(header="WHY", value=lambda row: row[0].why, readers=Readers.PIPES),
     Column(header="WHY", value=_went_wrong, readers=Readers.PAGES),
 )  # fmt: skip
 

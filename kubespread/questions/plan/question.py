@@ -1,0 +1,62 @@
+"""What is asked of changes that are planned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.play.question import Play
+from kubespread.questions.question import DrainingQuestion, Option
+from kubespread.questions.survive.question import Survive
+
+if TYPE_CHECKING:
+    from kubespread.questions.plan.report import PlanReport
+    from kubespread.questions.scene import Scene
+
+
+class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
+    """Plan everything that is about to change, and compare the cluster before and after.
+
+    All edits are made in one scenario: nodes come first, and go last. It is played, and both clusters are audited, lose
+    each zone in turn and are mapped. The answer says whether every pod finds a node, which workloads change (ready
+    pods, spread, what they survive), which nodes do, and which pods leave theirs; -o scenario prints the steps for
+    play. Before is the cluster once what is under way is done, of its own release; after is that of --kube-version.
+
+    \b
+    Examples:
+      kubespread plan --fail-hard zone=a --scale shop/deploy/web=12
+      kubespread plan --add-node node-7:3 --drain pool=old -S cluster.json.gz
+      kubespread plan --drain pool=old -o scenario > plan.yaml && kubespread play plan.yaml
+      kubespread plan --kube-version 1.37
+    """
+
+    name = "plan"
+    summary = "Compare the cluster before and after all that is planned."
+    yes, no = "every pod finds a node and no workload is worse", "some does not, or a step is not done"
+    never_modelled = (*Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled)
+    hands_out = True
+    doing = "playing what is planned"
+    outputs = {
+        "table": "tables",
+        "plain": "plain columns",
+        "name": "prints the workloads that change, the worst first",
+        "csv": "",
+        "scenario": "is the scenario, for play",
+    }
+
+    namespace: Annotated[str | None, Option("Namespace of names without one.", ("-n", "--namespace"), "NAME")] = None
+
+    @classmethod
+    def report(cls) -> type[PlanReport]:
+        from kubespread.questions.plan.report import PlanReport
+
+        return PlanReport
+
+    def answer(self, scene: Scene) -> PlanReport:
+        from kubespread.questions.plan.answer import answer
+
+        return answer(self, scene)
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace

@@ -1,0 +1,138 @@
+"""A cluster before and after what is planned, and the steps in between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from msgspec.structs import force_setattr
+
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.map.report import Load, MapNode
+from kubespread.questions.play.report import PlayReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.wording import count_of, some_of
+
+Change = Literal["worse", "new", "gone", "better", "different"]
+WORST_FIRST: tuple[Change, ...] = get_args(Change)
+_MAX_NAMED = 3
+
+
+class PlannedSide(Report, frozen=True, kw_only=True):
+    """The cluster before or after."""
+
+    kube_version: str
+    """Its release."""
+    nodes: int
+    """How many it has."""
+    replicas: int
+    """Desired pods, of all workloads."""
+    ready: int
+    """How many of them are ready."""
+    pending: int
+    """How many of them wait for a node."""
+    load: tuple[Load, ...]
+    """Of all nodes: cpu and memory, what else some pod requests, and pods."""
+
+
+class PlannedWorkload(Report, frozen=True, kw_only=True):
+    """A workload that changes."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name."""
+    change: Change
+    """``worse``: it lacks more pods, its level in the audit is worse, or it no longer survives the loss of each domain.
+    ``better``: the opposite, and nothing is worse. ``new`` and ``gone``: only one side has it. ``different``: else.
+    """
+    before: AuditedWorkload | None
+    """Null for a new one."""
+    after: AuditedWorkload | None
+    """Null for one that is gone."""
+    survives_before: bool | None = None
+    """Whether it has as many ready pods as before when any one domain is lost, as `kubespread.survive` says it; null
+    where no pods of it are ready, or there is no such domain.
+    """
+    survives_after: bool | None = None
+    """The same after."""
+
+
+class PlannedNode(Report, frozen=True, kw_only=True):
+    """A node that comes, goes or is fuller or emptier than before."""
+
+    name: str
+    """The node's."""
+    before: MapNode | None
+    """Null for one that joins."""
+    after: MapNode | None
+    """Null for one that leaves."""
+
+
+class PlanReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "PlanReport"
+    before: PlannedSide
+    after: PlannedSide
+    topology_key: str | None = None
+    """Whose domains are lost, each by itself: zones, or hosts where there are none; null where nothing can be lost."""
+    workloads: tuple[PlannedWorkload, ...]
+    """Those that change, the worst first, then by namespace, kind and name."""
+    changes: dict[Change, int] = {}
+    """How many workloads are of each change."""
+    unchanged: int
+    """How many are the same before and after."""
+    nodes: tuple[PlannedNode, ...]
+    """Those that change, by name."""
+    gone: dict[str, int] = {}
+    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and what else `PlayReport` says."""
+    played: PlayReport
+    """The scenario played, step by step."""
+    scenario: str
+    """A file of kind Scenario that does what is planned, in this order."""
+
+    def __post_init__(self) -> None:
+        changes = Counter(row.change for row in self.workloads)
+        force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST})
+        force_setattr(self, "gone", dict(Counter(pod.why for step in self.played.steps for pod in step.happened.gone)))
+        super().__post_init__()
+
+    @property
+    def total(self) -> int:
+        """How many workloads either side has."""
+        return len(self.workloads) + self.unchanged
+
+    def judged(self) -> Judgment:
+        return "no" if self.changes["worse"] else self.played.verdict
+
+    def sentences(self) -> Iterator[str]:
+        worse = [row.workload.called for row in self.workloads if row.change == "worse"]
+        verb, of = "is" if len(worse) == 1 else "are", f"of {count_of(self.total, 'workload')}"
+        named = f"{len(worse):,} {of} {verb} worse: {some_of(worse, _MAX_NAMED)}" if worse else f"none {of} is worse"
+        yield f"{self._fit}; {named}"
+        before, after = self.before, self.after
+        fill = [
+            f"{was.resource} {was.percent}% → {now.percent}%"
+            for was in before.load for now in after.load
+            if was.resource == now.resource in ("cpu", "memory") and None not in (was.percent, now.percent)
+        ]  # fmt: skip
+        yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
+        gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
+        ready = f"ready pods {before.ready:,} of {before.replicas:,} → {after.ready:,} of {after.replicas:,}"
+        yield f"{ready}; pods that leave their nodes: {gone}"
+        yield from self.played.answer
+        waited = {pod for kind in self.played.start.pending for pod in kind.pods}
+        for kind in self.played.steps[-1].happened.pending if self.played.steps else ():
+            if more := sum(pod not in waited for pod in kind.pods):
+                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending: {kind.message}"
+        yield from (f"step {step.number}: {step.why}" for step in self.played.steps if step.is_blocked and step.why)
+
+    @property
+    def _fit(self) -> str:
+        played = self.played
+        lacking = {"pending": played.pending, "not created": played.not_created, "not made yet": played.not_made_yet}
+        more = [f"{count_of(number, 'more pod')} {what}" for what, number in lacking.items() if number]
+        if more:
+            return f"not everything fits: {', '.join(more)}"
+        if self.after.pending:
+            return f"{count_of(self.after.pending, 'pod')} pending as before, everything else fits"
+        return "everything fits"
