@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from kubespread.kube.api.core import Node
-from kubespread.reports.cost import Cost, CostChange, Pricing, UnpricedNodes
+from kubespread.reports.cost import Cost, CostChange, Pricing, TotalCost, UnpricedNodes
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.topology_keys import label_keys, near_keys
 from kubespread.wording import count_of, some_of
@@ -37,6 +37,10 @@ def cost_change(before: Iterable[Node], after: Iterable[Node], prices: Prices) -
     return CostChange(
         pricing=pricing_of(prices), before=first, after=then, difference=as_text(then.known - first.known)
     )
+
+
+def total_cost(nodes: Iterable[Node], prices: Prices) -> TotalCost:
+    return TotalCost(pricing=pricing_of(prices), total=cost_of(nodes, prices))
 
 
 def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:

@@ -333,12 +333,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return True
 
 
-PriceFile = Annotated[
-    Any,
-    Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True),
-]
-
-
+PRICES = Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True)
+PriceFile = Annotated[Any, PRICES]
 Preemption = Annotated[
     bool,
     Option("Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.", heading="Scheduler"),

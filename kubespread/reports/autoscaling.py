@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.cost import TotalCost
 from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
@@ -129,6 +130,8 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     """Null where no pod waited, or no nodes were found with which all find one."""
     least_per_group: tuple[GroupLeast, ...]
     """In the order of ``groups``."""
+    cost: TotalCost | None = None
+    """What the nodes cost that are added; null where none is, or without prices."""
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 
@@ -144,6 +147,13 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The same answer, with more to be said of it."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
+
+
+def added_cost(report: AutoscalingReport) -> Iterator[str]:
+    """``the 3 nodes it adds cost 1.152 EUR per hour``; nothing without prices."""
+    if report.cost is not None:
+        adds = "the node it adds costs" if report.added == 1 else f"the {report.added:,} nodes it adds cost"
+        yield f"{adds} {report.cost.text}"
 
 
 def autoscaler_sentence(report: AutoscalingReport) -> str:

@@ -58,6 +58,19 @@ class Pricing(Report, frozen=True):
         )
 
 
+class TotalCost(Report, frozen=True):
+    """What some nodes cost, and what the prices are."""
+
+    pricing: Pricing
+    total: Cost
+
+    @property
+    def text(self) -> str:
+        """``2.304 EUR per hour, not counting 1 node of unknown price``."""
+        known = self.pricing.text(self.total.amount)
+        return known if self.total.amount is None else f"{known}{not_counted(now=self.total)}"
+
+
 class CostChange(Report, frozen=True):
     """What the nodes of a cluster cost, before and after what is asked about."""
 
@@ -74,14 +87,14 @@ class CostChange(Report, frozen=True):
             return "the same"
         return f"{abs(Decimal(self.difference)):,} {'less' if self.difference.startswith('-') else 'more'}"
 
-    @property
-    def not_counted(self) -> str:
-        """How many nodes are in none of the amounts, as the end of a sentence."""
-        if self.before.unknown == self.after.unknown:
-            return not_counted(self.before)
-        return f", not counting nodes of unknown price ({self.before.unknown:,} before, {self.after.unknown:,} after)"
 
-
-def not_counted(cost: Cost) -> str:
-    """``, not counting 3 nodes of unknown price``; nothing where there are none."""
-    return f", not counting {count_of(cost.unknown, 'node')} of unknown price" if cost.unpriced else ""
+def not_counted(**costs: Cost) -> str:
+    """How many nodes are not in amounts, as the end of a sentence: ``, not counting 3 nodes of unknown price``, and
+    where numbers differ ``, not counting nodes of unknown price (1 before, 0 after)``.
+    """
+    numbers = {name.replace("_", " "): cost.unknown for name, cost in costs.items()}
+    first, *others = {*numbers.values()}
+    if others:
+        told = ", ".join(f"{number:,} {name}" for name, number in numbers.items())
+        return f", not counting nodes of unknown price ({told})"
+    return f", not counting {count_of(first, 'node')} of unknown price" if first else ""

@@ -233,7 +233,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "pod": "more.yaml", **_MANIFEST, **SHARED, **_WATCH, "--replicas": "--replicas 9", "--until-full": "--until-full",
         "--from-scratch": "--from-scratch", "--ties": "--ties name", "--seed": "--seed 3", "--sample": "--sample",
         "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", "--autoscaler": "--autoscaler ca",
-        "--node-groups": "--node-groups groups.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
+        "--node-groups": "--node-groups groups.json", "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
         "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
         "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
@@ -264,12 +264,12 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
     "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
-    "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},
+    "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption"},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {
         **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
-        "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool",
+        "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool", "--prices": "--prices prices.json",
     },
     "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", **_WORKERS},
     "snapshot": {

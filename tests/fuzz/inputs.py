@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "groups.json": ("simulate deploy/web --replicas 12 -S rich.json --autoscaler ca --node-groups {}", "simulate base/deployment.yaml -S rich.json --autoscaler karpenter --node-groups {}"),
     "policy.json": ("rebalance -A -S rich.json --descheduler {}",),
     "promises.json": ("verify {} -S rich.json", "verify {} -S rich.json -o json"),
-    "prices.json": ("removable -S rich.json --prices {}",),
+    "prices.json": ("removable -S rich.json --prices {}", "capacity -S rich.json --prices {} --by pool", "upgrade pool=web --surge 1 -S rich.json --prices {}"),
     "scenario.json": ("play {} -S rich.json", "play {} -S rich.json -o json"),
     "mixed.json": ("play {} -S rich.json", "play {} -S rich.json --at 1 --explain base/pod.yaml"),
     "known.json": ("check base/deployment.yaml -S rich.json --baseline {}",),

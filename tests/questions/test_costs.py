@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
+from kubespread.kube.selector import parse_selector
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.reports.cost import Cost
 from tests.builders import Data, node
-from tests.world.clusters import deployment
+from tests.cli.support import run
+from tests.world.clusters import budget, deployment
 
 PRICED: Data = {
     "apiVersion": "kubespread.dev/v1alpha1",
@@ -27,8 +31,8 @@ PRICED: Data = {
 
 
 def nodes(*types: str | None) -> list[Data]:
-    """n0, n1, ... of these types; None: without the label."""
-    made = [node(f"n{place}") for place in range(len(types))]
+    """n0, n1, ... of one pool and of these types; None: without the label."""
+    made = [node(f"n{place}", pool="a") for place in range(len(types))]
     for each, type_ in zip(made, types, strict=True):
         each["metadata"]["labels"] |= {} if type_ is None else {"type": type_}
     return made
@@ -67,13 +71,89 @@ def test_removable_says_what_the_nodes_cost_and_what_is_saved(case: str) -> None
     assert [said for said in report.answer if "cost" in said] == [sentence]
 
 
+def said(report: Any) -> list[str]:
+    return [sentence for sentence in report.answer if "cost" in sentence]
+
+
+def test_capacity_says_what_the_nodes_of_each_domain_cost() -> None:
+    report = kubespread.capacity(Snapshot.from_objects(nodes("s", "m", "s", None, "x")), by="type", prices=PRICED)
+    assert said(report) == ["the nodes cost 0.4 EUR per hour, not counting 2 nodes of unknown price"]
+    assert [(row.domain, row.cost and (row.cost.amount, row.cost.unknown)) for row in report.domains] == [
+        ("m", ("0.2", 0)), ("s", ("0.2", 0)), ("x", (None, 1)), (None, (None, 1)),
+    ]  # fmt: skip
+    assert [gap for gap in report.gaps if "price" in gap] == [
+        "no price is known of 2 nodes: 1 with type=x, 1 without the label type"
+    ]
+
+
+UPGRADES: Mapping[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
+    "without a surge it costs least meanwhile": (
+        ("l", "s", "s"), {},
+        "the nodes cost 0.584 EUR per hour, at most 0.584 EUR per hour while they are replaced, and 0.584 EUR per hour "
+        "in the end",
+    ),
+    "a surge costs the nodes that join before": (
+        ("l", "s", "s"), {"surge": 2},
+        "the nodes cost 0.584 EUR per hour, at most 1.068 EUR per hour while they are replaced, and 0.584 EUR per hour "
+        "in the end",
+    ),
+    "a surge of unknown price": (
+        ("l", "x"), {"surge": 2},
+        "the nodes cost 0.384 EUR per hour, at most 0.768 EUR per hour while they are replaced, and 0.384 EUR per hour "
+        "in the end, not counting nodes of unknown price (1 before, 2 at most, 1 in the end)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UPGRADES)
+def test_upgrade_says_what_a_surge_costs(case: str) -> None:
+    types, options, sentence = UPGRADES[case]
+    report = kubespread.upgrade(Snapshot.from_objects(nodes(*types)), "pool=a", prices=PRICED, **options)
+    assert said(report) == [sentence]
+
+
+def test_an_upgrade_that_is_blocked_costs_its_surge_in_the_end() -> None:
+    objects = [*nodes("l", "s"), *deployment("web", ("n0",)), budget("web", minAvailable=1)]
+    report = kubespread.upgrade(Snapshot.from_objects(objects), "n0", surge=1, prices=PRICED, remedies=False)
+    assert said(report) == [
+        "the nodes cost 0.484 EUR per hour, at most 0.868 EUR per hour while they are replaced, and 0.868 EUR per hour "
+        "in the end"
+    ]
+
+
+GROWN: Mapping[str, tuple[str, int, str]] = {
+    "nodes with a price": ("l", 5, "the 4 nodes it adds cost 1.536 EUR per hour"),
+    "one node": ("s", 2, "the node it adds costs 0.1 EUR per hour"),
+    "nodes of unknown price": ("x", 3, "the 2 nodes it adds cost an unknown amount"),
+}
+
+
+@pytest.mark.parametrize("case", GROWN)
+def test_simulate_says_what_the_nodes_cost_that_an_autoscaler_adds(case: str) -> None:
+    type_, replicas, sentence = GROWN[case]
+    group = NodeGroup("w", template="n0", members=parse_selector(f"type={type_}"))
+    (web,) = (each for each in deployment("web", (), cpu="5", replicas=replicas) if each["kind"] == "Deployment")
+    cluster = Snapshot.from_objects(nodes(type_))
+    report = kubespread.simulate(cluster, web, autoscaler="ca", node_groups=[group], prices=PRICED)
+    assert said(report) == [sentence]
+    assert [gap for gap in report.gaps if "price" in gap] == (
+        ["no price is known of 2 nodes: 2 with type=x"] if type_ == "x" else []
+    )
+
+
+def test_prices_are_for_an_autoscaler() -> None:
+    assert run("simulate", "web.yaml", "--prices", "prices.yaml").err == (
+        "error: --prices is for --autoscaler: add that, or leave it out\n"
+    )
+
+
 GAPS: Mapping[str, tuple[tuple[str | None, ...], list[str]]] = {
     "all have a price": (("s", "m"), []),
     "each value that has none is named, with its number": (
         ("s", "x", None, "y", "x"), ["no price is known of 4 nodes: 2 with type=x, 1 with type=y, 1 without the label type"],
     ),
     "no node has the label": (
-        (None, None), ["no price of any node is known: none has the label type"],
+        (None, None), ["no price of any node is known: none has the label type; there are pool"],
     ),
 }  # fmt: skip
 
@@ -123,3 +203,34 @@ def test_removable_agrees_with_adding_up_node_by_node(
     assert {row.node: row.price is None for row in report.rows} == {
         name: type_ not in prices for name, type_ in by_name.items()
     }
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    types=st.lists(TYPES, min_size=1, max_size=5), prices=PRICES_OF, surge=st.integers(0, 3), batch=st.integers(1, 3)
+)
+def test_upgrade_agrees_with_adding_up_at_every_moment(
+    types: list[str | None], prices: Mapping[str, str], surge: int, batch: int
+) -> None:
+    written = {**PRICED, "prices": {value: float(price) for value, price in prices.items()}}
+    report = kubespread.upgrade(
+        Snapshot.from_objects(nodes(*types)), "pool=a", surge=surge, batch=batch, prices=written
+    )
+    there, joined = Counter(types), 0
+    moments = [summed(types, prices)]
+
+    def join(upto: int) -> None:
+        nonlocal joined
+        there.update(types[joined:upto])
+        joined = max(joined, min(upto, len(types)))
+        moments.append(summed([*there.elements()], prices))
+
+    for start in range(0, len(types), batch):
+        gone = types[start : start + batch]
+        join(start + surge)
+        there.subtract(gone)
+        join(start + len(gone))
+    assert report.cost is not None
+    assert told(report.cost.before) == told(report.cost.after) == summed(types, prices)
+    assert told(report.cost.most)[0] == max(known for known, _ in moments)
+    assert report.cost.difference == "0"

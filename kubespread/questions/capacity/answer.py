@@ -36,12 +36,14 @@ from kubespread.questions.capacity.report import (
 from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
+from kubespread.questions.costs import cost_of, price_gaps, total_cost
 from kubespread.questions.question import asks
 from kubespread.questions.resolving import claimants_of, resolve
 from kubespread.questions.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import PodReference
+from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import canonical, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -71,6 +73,7 @@ def capacity(
     tolerate: Sequence[str] = (),
     node_selector: Sequence[str] = (),
     by: str | None = None,
+    prices: PricesGiven | None = None,
 ) -> CapacityReport:
     """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
 
@@ -80,7 +83,7 @@ def capacity(
     """
     question = Capacity(
         request=request, pods=() if pod is None else (pod,), named=name, namespace=namespace, tolerate=tuple(tolerate),
-        node_selector=tuple(node_selector), by=by,
+        node_selector=tuple(node_selector), by=by, prices=prices,
     )  # fmt: skip
     return ask(snapshot, question, scheduler)
 
@@ -123,19 +126,29 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
         claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
     ))  # fmt: skip
-    meta = candidate.pod.metadata
+    meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
+    # A pod made for the question needs no admission.
+    lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
+    if prices is not None:
+        report, lacking = _priced(report, nodes, prices), (*lacking, *price_gaps(nodes, prices))
     return msgspec.structs.replace(
         report,
         cluster=scene.source,
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         tolerated=question.tolerate,
         node_selector=labels,
-        # A pod made for the question needs no admission.
-        gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed)))
-        if pod is None
-        else resolved.gaps_of(candidate),
+        gaps=tuple(dict.fromkeys(lacking)),
         notes=(*candidate.notes, *report.notes),
     )
+
+
+def _priced(report: CapacityReport, nodes: Sequence[Node], prices: Prices) -> CapacityReport:
+    """The same answer, with what ``nodes`` cost."""
+    by_domain: dict[str | None, list[Node]] = {}
+    for node in nodes if report.topology_key is not None else ():
+        by_domain.setdefault(node.metadata.labels.get(report.topology_key or ""), []).append(node)
+    domains = (msgspec.structs.replace(row, cost=cost_of(by_domain[row.domain], prices)) for row in report.domains)
+    return msgspec.structs.replace(report, cost=total_cost(nodes, prices), domains=tuple(domains))
 
 
 def _manifest(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Apart, Option, Question, Workload
+from kubespread.questions.question import Apart, Option, PriceFile, Question, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
@@ -28,6 +28,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
       kubespread capacity --request cpu=8,nvidia.com/gpu=1 --tolerate nvidia.com/gpu -S cluster.json.gz
       kubespread capacity -f deployment.yaml -n shop
       kubespread capacity --request cpu=2 --fail zone=a
+      kubespread capacity --prices prices.yaml --by pool
     """
 
     name = "capacity"
@@ -78,6 +79,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     by: Annotated[
         str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None
+    prices: PriceFile = None
 
     @classmethod
     def report(cls) -> type[CapacityReport]:

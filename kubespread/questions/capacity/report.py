@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kubespread.kube.quantity import parse, rounded
+from kubespread.reports.cost import UNKNOWN, Cost, TotalCost
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
 from kubespread.wording import count_of, some_of
 
@@ -63,6 +64,8 @@ class DomainCapacity(Report, frozen=True):
     """How many pods of the request fit; null without one."""
     resources: tuple[ResourceAmounts, ...]
     """Those of the whole, in the same order."""
+    cost: Cost | None = None
+    """What its nodes cost; null without prices."""
 
 
 class NodeCapacity(Report, frozen=True):
@@ -133,6 +136,8 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """In the cluster's order."""
     largest: tuple[LargestPod, ...]
     """The largest first by cpu; one alone where some node has most of everything."""
+    cost: TotalCost | None = None
+    """What all nodes cost; null without prices."""
 
     def judged(self) -> Judgment:
         return "no" if self.fits == 0 else "yes"
@@ -166,6 +171,8 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
     elif not report.fits:
         *names, last = dict.fromkeys(("cpu", "memory", *(report.request or ())))
         yield f"no node that is open to such pods has {', '.join(names)} and {last} left"
+    if report.cost is not None:
+        yield UNKNOWN if report.cost.total.amount is None else f"the nodes cost {report.cost.text}"
 
 
 def _tolerating(report: CapacityReport) -> str:

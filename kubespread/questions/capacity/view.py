@@ -146,6 +146,16 @@ _NODE: Column[NodeCapacity] = Column(header="NODE", value=lambda row: row.node)
 _DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
 
 
+def _costs(report: CapacityReport) -> list[Column[DomainCapacity]]:
+    """What the nodes of a domain cost, and how many are not in that."""
+    if report.cost is None:
+        return []
+    return [
+        Column(header="COST", value=lambda row: row.cost and row.cost.amount, is_number=True, nothing="?"),
+        count("UNPRICED", lambda row: row.cost.unknown if row.cost else None, bad=True, hides_empty=True),
+    ]
+
+
 def view(report: CapacityReport) -> View:
     """Resources, domains and nodes; what holds blanks comes last in its row."""
     names, fits = [*_shown(report), "pods"], _fits(report)
@@ -166,7 +176,8 @@ def view(report: CapacityReport) -> View:
         sheets=[
             Sheet(title="Resources", columns=list(_resource_columns(report)), rows=report.resources),
             Sheet(
-                title="Domains", columns=[_domain(report), _DOMAIN_NODES, *fits, *of_domains], rows=report.domains,
+                title="Domains", columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
+                rows=report.domains,
             ),
             nodes,
         ],
@@ -238,7 +249,7 @@ def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     nodes = [_DOMAIN_NODES] if aim(look) >= _NARROW else []
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
-    yield from table([domain, *_fits(report), *nodes, *amounts], rows, look)
+    yield from table([domain, *_fits(report), *nodes, *_costs(report), *amounts], rows, look)
     yield from left_out(len(report.domains) - len(rows), short_key(report.topology_key or ""))
 
 

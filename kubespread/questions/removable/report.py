@@ -187,12 +187,12 @@ def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
         return UNKNOWN
     whole = f"the nodes cost {cost.pricing.text(cost.before.amount)}"
     if not saved:
-        return f"{whole}{not_counted(cost.before)}"
+        return f"{whole}{not_counted(before=cost.before)}"
     rest = f"{cost.pricing.text(cost.after.amount)} without those that go together: {cost.change}"
     by_group = ""
     if 1 < len(saved) <= _MAX_NAMED:
         by_group = f" ({', '.join(cost.pricing.text(group.amount) for group in saved)} by group)"
-    return f"{whole}, {rest}{by_group}{cost.not_counted}"
+    return f"{whole}, {rest}{by_group}{not_counted(before=cost.before, after=cost.after)}"
 
 
 def _left_alone(left: LeftAlone) -> str:

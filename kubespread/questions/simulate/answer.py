@@ -33,6 +33,7 @@ from kubespread.questions.simulate.reporting import Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of
+from kubespread.scenario.prices import PricesGiven, read_prices
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
@@ -140,7 +141,8 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
         simulated = list(map(Simulated, resolved.candidates, posed.questions, reports))
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
         groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
-        reports = with_autoscaling(world, simulated, autoscaler, groups)
+        prices = None if question.prices is None else read_prices(question.prices)
+        reports = with_autoscaling(world, simulated, autoscaler, groups, prices)
         cluster.assume(world.assumed)
     return tuple(
         _with_random_ties(_with_missing_runs(report, scene, question.runs), resolved.version)
@@ -255,7 +257,7 @@ def simulate(
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
     sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    gang: int | None = ..., same: str | None = ...,
+    prices: PricesGiven | None = ..., gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -266,7 +268,7 @@ def simulate(
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
     sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    gang: int | None = ..., same: str | None = ...,
+    prices: PricesGiven | None = ..., gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -291,6 +293,7 @@ def simulate(
     preemption: bool | None = None,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
+    prices: PricesGiven | None = None,
     gang: int | None = None,
     same: str | None = None,
     name: str | None = None,
@@ -322,8 +325,8 @@ def simulate(
         from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
         preemption=preemption is not False, tells_preemption=bool(preemption),
         autoscaler=autoscaler,  # type: ignore[arg-type]  # what is none is found when it is asked
-        node_groups=node_groups, gang=gang, same=same, named=name, namespace=namespace, selector=selector,
-        recursive=recursive, template_path=template_path, settings=tuple(set),
+        node_groups=node_groups, prices=prices, gang=gang, same=same, named=name, namespace=namespace,
+        selector=selector, recursive=recursive, template_path=template_path, settings=tuple(set),
     )  # fmt: skip
     reports = ask(snapshot, question, scheduler, on_progress, on_refused, Workers(jobs), timeout)
     return reports if isinstance(pods, list | tuple) else question.alone(reports)

@@ -20,10 +20,12 @@ from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.worlds import world_of
+from kubespread.scenario.prices import Prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
@@ -90,7 +92,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 
 
 def with_autoscaling(
-    world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup]
+    world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup], prices: Prices | None
 ) -> tuple[SimulateReport, ...]:
     """The reports; those with pending replicas get the autoscaler's account.
 
@@ -101,6 +103,11 @@ def with_autoscaling(
     if not world.waiting:
         return tuple(simulation.report for simulation in simulated)
     account = autoscale(world, groups, kind).with_notes(_notes(simulated))
+    if prices is not None and account.added:
+        names = [name for loop in account.loops for group in loop.added for name in group.nodes]
+        nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
+        account = structs.replace(account, cost=total_cost(nodes, prices))
+        world.assume(price_gaps(nodes, prices))
     return tuple(
         simulation.report.with_autoscaling(account)
         if simulation.lacking or simulation.report.preempted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
+from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
 from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
@@ -39,6 +39,8 @@ def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     if report.loops:
         yield from _loops(report.loops, look)
         yield from flowed([[cell(f"nodes: {_groups(report)}")]], look)
+    for sentence in added_cost(report):
+        yield from flowed([[cell(sentence)]], look)
     for sentence in _enough(report):
         yield from flowed([[cell(sentence)]], look)
     yield from _unhelped(report, look)

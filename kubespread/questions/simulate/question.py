@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from kubespread.errors import UsageError
 from kubespread.questions.play.question import Deals, FailOn
 from kubespread.questions.question import (
     CHANCE,
+    PRICES,
     REQUIREMENTS,
     Apart,
     Instead,
@@ -64,15 +66,15 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             "then",
             (
                 "until_full", "from_scratch", "ties", "seed", "sample", "runs", "tells_preemption", "autoscaler",
-                "node_groups", "gang", "same", "require_placed", "max_skew", "min_domains", "survive", "every",
-                "selector", "all_namespaces",
+                "node_groups", "prices", "gang", "same", "require_placed", "max_skew", "min_domains", "survive",
+                "every", "selector", "all_namespaces",
             ),
             "the steps are played for one workload, whose replicas stay where they are",
         ),
         Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
     )  # fmt: skip
     needs = {
-        "same": ("gang",), "node_groups": ("autoscaler",), "fail_on": ("then",),
+        "same": ("gang",), "node_groups": ("autoscaler",), "prices": ("autoscaler",), "fail_on": ("then",),
         "jobs": ("runs", "then"), "engine": ("runs", "then"), "timeout": ("runs", "then"),
     }  # fmt: skip
     hands_out = True
@@ -154,6 +156,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             metavar="FILE", heading=_AUTOSCALING, is_path=True,
         ),
     ] = None  # fmt: skip
+    prices: Annotated[Any, dataclasses.replace(PRICES, heading=_AUTOSCALING)] = None
     gang: Annotated[
         int | None,
         Option(

@@ -4,7 +4,7 @@ by playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -16,12 +16,14 @@ from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.replacing import replace_nodes
-from kubespread.questions.upgrade.report import UpgradeReport
+from kubespread.questions.upgrade.report import UpgradeCost, UpgradeReport
+from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
@@ -48,6 +50,7 @@ def upgrade(
     delete_emptydir_data: bool = True,
     force: bool = False,
     preemption: bool = True,
+    prices: PricesGiven | None = None,
     remedies: bool = True,
 ) -> UpgradeReport:
     """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
@@ -58,7 +61,7 @@ def upgrade(
     """
     question = Upgrade(
         nodes=nodes, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
-        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, remedies=remedies,
+        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, prices=prices, remedies=remedies,
     )  # fmt: skip
     return ask(snapshot, question, scheduler)
 
@@ -78,17 +81,35 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     before = Missing(world, settled.waited)
     report = manner.play(world, before)
     remedies = remedies_of(as_read, start, before, manner, report) if question.remedies else Remedies()
+    prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
+        cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
         cluster=scene.source,
         preemption=question.preemption,
         remedies=tuple(remedies.options),
         remedies_lose={option: lost for option, lost in remedies.options.items() if lost},
         remedies_tried=remedies.tried,
         remedies_untried=remedies.untried,
-        gaps=scene.gaps(world.assumed),
+        gaps=(*scene.gaps(world.assumed), *(() if prices is None else price_gaps(scene.now.nodes, prices))),
         notes=(*scene.notes, *settled.notes, *report.notes),
     )
+
+
+def _cost(report: UpgradeReport, before: Sequence[Node], after: Sequence[Node], prices: Prices) -> UpgradeCost:
+    """What the nodes of the cluster cost, which were ``before`` and are ``after``: each has a price all the time."""
+    by_name = {node.metadata.name: node for node in (*before, *after)}
+    there, most = {node.metadata.name for node in before}, [cost_of(before, prices)]
+    for step in report.steps:
+        for coming, going in ((step.added[: step.joined_before], ()), (step.added[step.joined_before :], step.nodes)):
+            there |= {*coming}
+            there -= {*(() if step.is_blocked else going)}
+            most.append(cost_of((by_name[name] for name in there), prices))
+    change = cost_change(before, after, prices)
+    return UpgradeCost(
+        pricing=change.pricing, before=change.before, after=change.after, difference=change.difference,
+        most=max(most, key=lambda cost: (cost.known, cost.nodes)),
+    )  # fmt: skip
 
 
 class Manner(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option
+from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
@@ -24,6 +24,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
       kubespread upgrade cloud.google.com/gke-nodepool=default-pool
       kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
       kubespread upgrade pool=a --scale shop/deploy/web=4
+      kubespread upgrade pool=a --surge 3 --prices prices.yaml
     """
 
     name = "upgrade"
@@ -52,6 +53,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)
     ] = 0  # fmt: skip
     batch: Annotated[int, Option("Nodes replaced at a time.", metavar="N", least=1)] = 1
+    prices: PriceFile = None
     remedies: bool = True
     """Whether to look for changes that would get a blocked upgrade through."""
 

@@ -94,6 +94,7 @@ class _Pool:
         world, happenings = self.world, self.world.happenings
         gone, placed, stuck = len(happenings.gone), len(happenings.placed), len(happenings.blocked)
         added = self._join(start + self.surge)
+        before = len(added)
         cordons = {name: cordoned(self._old[name]) for name in names}
         world.change_nodes(NodeChange(replaced=cordons))
         blocked = self._drain(names, stuck)
@@ -105,6 +106,7 @@ class _Pool:
         step = UpgradeStep(
             nodes=tuple(names),
             added=tuple(added),
+            joined_before=before,
             evicted=sum(pod.why == EVICTED for pod in departed),
             placed=len(come),
             daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
@@ -37,6 +38,8 @@ class UpgradeStep(Report, frozen=True):
     """
     is_blocked: bool = False
     """Whether an eviction, or the whole drain, is refused as long as nothing else changes: the upgrade ends here."""
+    joined_before: int = 0
+    """How many of the nodes that joined did so before the drain: the first ones of ``added``."""
 
     @property
     def is_bad(self) -> bool:
@@ -63,6 +66,13 @@ class Blocked(Report, frozen=True):
     """Pods whose eviction the API server refuses as long as nothing else changes."""
     workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of what these pods belong to."""
+
+
+class UpgradeCost(CostChange, frozen=True):
+    """What the nodes of the cluster cost before the upgrade, meanwhile, and in the end."""
+
+    most: Cost
+    """While it cost most: with the new nodes that have joined and the old ones that have not gone yet."""
 
 
 class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
@@ -99,6 +109,8 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     """How many changes were played to find the remedies."""
     remedies_untried: int = 0
     """How many more were not."""
+    cost: UpgradeCost | None = None
+    """Null without prices."""
 
     @property
     def complete(self) -> bool:
@@ -149,6 +161,18 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         yield f"{count_of(len(lost), 'pod')} lost for good: {some_of(lost, _MAX_NAMED)}"
     for group in report.pending_as_before:
         yield f"{len(group.pods):,} pending of {group.workload} as before: {group.message}"
+    if report.cost is not None:
+        yield _cost(report.cost)
+
+
+def _cost(cost: UpgradeCost) -> str:
+    if cost.most.amount is None:
+        return UNKNOWN
+    before, most, after = (cost.pricing.text(each.amount) for each in (cost.before, cost.most, cost.after))
+    return (
+        f"the nodes cost {before}, at most {most} while they are replaced, and {after} in the end"
+        f"{not_counted(before=cost.before, at_most=cost.most, in_the_end=cost.after)}"
+    )
 
 
 def _number(unmade: Iterable[UnmadePods]) -> str:
