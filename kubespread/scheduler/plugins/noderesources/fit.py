@@ -166,12 +166,19 @@ def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts
     failing = np.flatnonzero(short)
     if len(failing):
         rows = np.stack([*(nodes[failing] for _, nodes in shortages), unresolvable[failing]], axis=1)
-        distinct, row_of = np.unique(rows, axis=0, return_inverse=True)
-        entry_of[failing] = row_of.reshape(-1) + 1
+        # A dry run judges one node after another: sorting a single row would take most of the time.
+        distinct, row_of = (rows, 0) if len(rows) == 1 else _distinct(rows)
+        entry_of[failing] = row_of + 1
         for row in distinct:
             reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
             table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
     return Verdicts(entry_of, tuple(table))
+
+
+def _distinct(rows: Mask) -> tuple[Mask, Positions]:
+    """The distinct rows in order, and which of them each row is."""
+    distinct, row_of = np.unique(rows, axis=0, return_inverse=True)
+    return distinct, row_of.reshape(-1)
 
 
 def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
