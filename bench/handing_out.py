@@ -15,6 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
+from bench.clusters import Data
 from bench.measuring import PROGRAM, against
 from bench.workloads import running
 
@@ -24,6 +25,13 @@ TARGET = 0.65
 _SCENARIO = (
     "kind: Scenario\nspec:\n  steps:\n    - scale team-0/deploy/web-0=5\n    - drain node-00000 --ignore-daemonsets\n"
 )
+
+
+_HOLDING = {
+    "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "held", "namespace": "team-9"},
+    "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "web-199"}}},
+}  # fmt: skip
+"""With it no upgrade gets through, and changes are tried that might get it through."""
 
 
 class _Took(NamedTuple):
@@ -41,9 +49,7 @@ def handing_out() -> None:
     )
     print(f"  {'':<36}{'--jobs 1':>10}{'2':>9}{'CPU, 1':>10}{'2':>9}{'largest, 1':>13}{'2':>8}")
     with tempfile.TemporaryDirectory() as name:
-        source, saved = Path(name) / "source.json", str(Path(name) / "saved.json.gz")
-        source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": running(NODES, WORKLOADS)}))
-        _took(["snapshot", "-S", str(source), "-o", saved])
+        saved, held = _saved(Path(name), "saved"), _saved(Path(name), "held", _HOLDING)
         scenario = Path(name) / "scenario.yaml"
         scenario.write_text(f"apiVersion: kubespread.dev/v1alpha1\n{_SCENARIO}")
         for asked in (
@@ -53,8 +59,10 @@ def handing_out() -> None:
             ["check", "-A"],
             ["compare", "-A", "--kube-version", "1.30", "--kube-version", "1.37"],
             ["play", str(scenario), "--deals", "16"],
+            ["upgrade", "kubernetes.io/os=linux", "-S", held],
         ):
-            rounds = [[_took([*asked, "-S", saved, "--jobs", jobs]) for jobs in ("1", "2")] for _ in range(RUNS)]
+            asked = asked if "-S" in asked else [*asked, "-S", saved]
+            rounds = [[_took([*asked, "--jobs", jobs]) for jobs in ("1", "2")] for _ in range(RUNS)]
             one, two = ([median(each) for each in zip(*side, strict=True)] for side in zip(*rounds, strict=True))
             what = " ".join(word for word in asked[:4] if not word.startswith("/"))
             print(
@@ -64,6 +72,13 @@ def handing_out() -> None:
     print(
         f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: with more than these, two workers cannot be faster"
     )
+
+
+def _saved(folder: Path, name: str, *more: Data) -> str:
+    source, saved = folder / f"{name}-source.json", str(folder / f"{name}.json.gz")
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*running(NODES, WORKLOADS), *more]}))
+    _took(["snapshot", "-S", str(source), "-o", saved])
+    return saved
 
 
 def _took(words: Sequence[str]) -> _Took:

@@ -169,17 +169,20 @@ class Scene(Struct, frozen=True, dict=True):
         items: Sequence[Item],
         question: Asked[Any] | None = None,
         known: Callable[[Result], str] = lambda _: "",
+        took: float | None = None,
     ) -> Iterator[Result]:
         """What ``work``, which its class made of this scene, gives for each of ``items``, in their order; of the first
         few where the time is up.
 
         ``question`` is the same in other words, where this one names what can be read only once; ``known`` says what
-        is worth knowing of a result.
+        is worth knowing of a result, ``took`` how many seconds it took to make ``work``: all since the question was
+        asked, if not said.
         """
         asked = question or self.question
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
         begun = monotonic()
-        results = self.workers.results(work, make, items, begun - self._since, self._until)
+        ready = begun - self._since if took is None else took
+        results = self.workers.results(work, make, items, ready, self._until)
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Self, overload
 
 import msgspec
 from msgspec import Struct
@@ -31,11 +31,12 @@ from kubespread.questions.compare.report import (
     ReplicaDifference,
     SideReport,
 )
+from kubespread.questions.editing import edited
 from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.question import asks
 from kubespread.questions.resolving import given_pods, resolve
-from kubespread.questions.scene import OnProgress, ask, cluster_reference
+from kubespread.questions.scene import OnProgress, Scene, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
@@ -90,6 +91,7 @@ def compare(
     namespace: str | None = None,
     recursive: bool = False,
     template_path: str = "",
+    jobs: int | None = 1,
 ) -> CompareReport: ...
 
 
@@ -128,7 +130,8 @@ def compare(
 
     Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
     given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``jobs`` and ``timeout`` are for these. The other keywords are for both sides.
+    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays where
+    both are edited: None starts none. The other keywords are for both sides.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -146,34 +149,58 @@ def compare(
     return ask(after.snapshot, question, after.scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
-def answer(question: Compare) -> CompareReport:
-    """Each side is asked by itself."""
+def answer(question: Compare, scene: Scene) -> CompareReport:
+    """Each side is asked by itself. One without the other says nothing, so that no time is too long."""
     before, after = question.pods
-    is_scored = all(
-        side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in (before, after)
+    pods = _read(before, question)
+    read = pods, pods if before.pod == after.pod else _read(after, question)
+    sides = tuple(
+        replace(side, pod=given, scheduler=side.scheduler.carried)
+        for side, given in zip(question.pods, read, strict=True)
     )
-    pods = [read_once(pod, question.template_path) for pod in given_pods(before.pod)]
-    others = (
-        pods if before.pod == after.pod else [read_once(pod, question.template_path) for pod in given_pods(after.pod)]
-    )
+    same = msgspec.structs.replace(question, pods=sides)
+    untimed = msgspec.structs.replace(scene, timeout=None)
+    was, now = untimed.tasks(_Answering.of(same, scene), range(2), same)
+    return compared(Answered(asked_of(before), *was), Answered(asked_of(after), *now), preemption=question.preemption)
 
-    def answered(side: Side, pods: Sequence[PodGiven]) -> Answered:
+
+def _read(side: Side, question: Compare) -> tuple[PodGiven, ...]:
+    return tuple(read_once(pod, question.template_path) for pod in given_pods(side.pod))
+
+
+class _Answering:
+    """The sides, by number: each explained, and simulated where both releases' scores are modeled."""
+
+    def __init__(self, question: Compare) -> None:
+        self._question = question
+        self._is_scored = all(
+            side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in question.pods
+        )
+        self.assumed: dict[str, None] = {}
+        """Each side's report says it."""
+
+    @classmethod
+    def of(cls, question: Compare, _scene: Scene) -> Self:
+        return cls(question)
+
+    def __call__(self, number: int) -> tuple[ExplainReport, SimulateReport | None]:
+        question, side = self._question, self._question.pods[number]
+        # What is edited lives on for seconds in a large cluster: once for both questions.
+        now, notes = edited(side.snapshot, side.scheduler, question.namespace, preempts=question.preemption)
         resolved = resolve(
-            side.snapshot, pods, side.scheduler, question.choosing, settings=side.set, preempts=question.preemption
+            now, side.pod, side.scheduler, question.choosing, settings=side.set, preempts=question.preemption
         )
         report = explained(resolved, cluster_reference(side.snapshot))
-        if not is_scored:
-            not_modelled = (*report.not_modelled, _NOT_PLACED)
-            return Answered(asked_of(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
+        report = msgspec.structs.replace(report, notes=tuple(dict.fromkeys((*notes, *report.notes))))
+        if not self._is_scored:
+            return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, _NOT_PLACED)), None
         (simulated,) = simulate(
-            side.snapshot, [*pods], question.replicas, side.scheduler,
+            now, side.pod, question.replicas, side.scheduler,
             from_scratch=question.from_scratch, deals=1, set=side.set,
             preemption=None if question.preemption else False, name=question.named, namespace=question.namespace,
             recursive=question.recursive, template_path=question.template_path,
         )  # fmt: skip
-        return Answered(asked_of(side), report, simulated)
-
-    return compared(answered(before, pods), answered(after, others), preemption=question.preemption)
+        return report, simulated
 
 
 def asked_of(side: Side | ClusterSide) -> Asked:

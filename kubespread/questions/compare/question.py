@@ -53,7 +53,7 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         )
         for option in ("every", "selector", "all_namespaces")
     )
-    needs = dict.fromkeys(("jobs", "engine", "timeout"), ("all_namespaces", "every", "selector"))
+    needs = dict.fromkeys(("engine", "timeout"), ("all_namespaces", "every", "selector"))
     hands_out = True
     doing = "comparing"
 
@@ -104,7 +104,7 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
             from kubespread.questions.compare.workloads.answer import answer as answer_of_workloads
 
             return answer_of_workloads(self, scene)
-        return answer(self)
+        return answer(self, scene)
 
     @property
     def given(self) -> dict[str, Any]:

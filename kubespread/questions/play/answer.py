@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import Self
 
 import msgspec
@@ -93,14 +94,16 @@ def answer(question: Play, scene: Scene) -> PlayReport:
     SnapshotError before anything is played.
     """
     check_deals(question.deals)
+    since = monotonic()
     dealing, world = _Dealing.of(question, scene), scene.world
+    took = monotonic() - since
     check(world, question.scenario, dealing.playing.changes, dealing.playing.namespace)
     report, happened = played(dealing.playing, question.scenario, scene.release)
     count = deals_worth(happened) if question.deals is None else question.deals
     if scene.workers.engine and _names_files(question.scenario):
         # Which other machines do not have.
         scene = msgspec.structs.replace(scene, workers=ALONE)
-    others = list(scene.tasks(dealing, range(1, count), known=_known))
+    others = list(scene.tasks(dealing, range(1, count), known=_known, took=took))
     report = msgspec.structs.replace(
         report.dealt(others) if others else report,
         cluster=scene.source,

@@ -1,5 +1,5 @@
 """The pods that a plan may evict, and the search: first step by step with what arithmetic suggests, then
-exhaustively.
+exhaustively. Each eviction begins with what the ones before it left, so no part is for another process.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ by playing the upgrade again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from time import monotonic
+from typing import NamedTuple, Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,11 +21,13 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeCost, UpgradeReport
+from kubespread.reports.parts import Unfinished
 from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
@@ -52,10 +57,14 @@ def upgrade(
     preemption: bool = True,
     prices: PricesGiven | None = None,
     remedies: bool = True,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
 ) -> UpgradeReport:
     """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
 
-    Where that is blocked, ``remedies`` are looked for: what would get it through.
+    Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own, which
+    ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
@@ -63,7 +72,7 @@ def upgrade(
         nodes=nodes, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, prices=prices, remedies=remedies,
     )  # fmt: skip
-    return ask(snapshot, question, scheduler)
+    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
@@ -72,15 +81,11 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         raise UsageError(f"surge must be at least 0, not {question.surge}")
     if question.batch < 1:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
-    pool = parse_target(question.nodes)
-    nodes_of_target(pool, scene.now.nodes)
-    as_read = scene.world.fork()
-    settled = scene.settled(None, "any node is replaced")
-    world = settled.world
-    start, manner = world.fork(), Manner(pool, question.surge, question.batch, question.drain_flags)
-    before = Missing(world, settled.waited)
-    report = manner.play(world, before)
-    remedies = remedies_of(as_read, start, before, manner, report) if question.remedies else Remedies()
+    since = monotonic()
+    trying = _Trying.of(question, scene)
+    took, world = monotonic() - since, trying.start.fork()
+    report = trying.manner.play(world, trying.before)
+    remedies = _remedies(trying, report, scene, took) if question.remedies and report.verdict != "yes" else _Remedies()
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
@@ -92,7 +97,8 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         remedies_tried=remedies.tried,
         remedies_untried=remedies.untried,
         gaps=(*scene.gaps(world.assumed), *(() if prices is None else price_gaps(scene.now.nodes, prices))),
-        notes=(*scene.notes, *settled.notes, *report.notes),
+        notes=(*scene.notes, *trying.notes, *report.notes),
+        unfinished=remedies.unfinished,
     )
 
 
@@ -130,13 +136,14 @@ class Manner(Struct, frozen=True):
         return replace_nodes(world, names, self.surge, self.batch, self.flags, missing)
 
 
-class Remedies(Struct, frozen=True):
+class _Remedies(Struct, frozen=True):
     """The result of the search for remedies."""
 
     options: dict[str, tuple[NamespacedName, ...]] = field(default_factory=dict)
     """Options that help, each with the pods it loses for good."""
     tried: int = 0
     untried: int = 0
+    unfinished: Unfinished | None = None
 
 
 class _Trial(Struct, frozen=True):
@@ -146,47 +153,91 @@ class _Trial(Struct, frozen=True):
     manner: Manner
     edit: Edit | None = None
 
+    def __str__(self) -> str:
+        return " ".join(self.options)
 
-def remedies_of(as_read: World, start: World, before: Missing, manner: Manner, report: UpgradeReport) -> Remedies:
-    """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
-    pending.
 
-    ``as_read`` has not settled yet, ``start`` has, and ``before`` is what no node of it runs. Each option is tried on a
-    fork as if asked again with it, and pods that the option itself leaves pending count too.
-    """
-    if report.verdict == "yes":
-        return Remedies()
-    trials = list(_trials(start, manner, report))
-    options = dict[tuple[str, ...], tuple[NamespacedName, ...]]()
-    for trial in trials[:_MAX_TRIED]:
-        if any(set(enough) < set(trial.options) for enough in options):
-            continue  # part of it is enough
-        other, missing = start.fork(), before
+class _Trying:
+    """The upgrade of one pool, played with one change or another, each as if asked again with it."""
+
+    def __init__(self, scene: Scene, manner: Manner) -> None:
+        self.manner = manner
+        self._as_read = scene.world.fork()
+        settled = scene.settled(None, "any node is replaced")
+        self.start, self.notes = settled.world, settled.notes
+        self.before = Missing(settled.world, settled.waited)
+        self.assumed = settled.world.assumed
+
+    @classmethod
+    def of(cls, question: Upgrade, scene: Scene) -> Self:
+        pool = parse_target(question.nodes)
+        nodes_of_target(pool, scene.now.nodes)
+        return cls(scene, Manner(pool, question.surge, question.batch, question.drain_flags))
+
+    def __call__(self, trials: Sequence[_Trial]) -> _Tried:
+        """Each asks for more than the one before, and is played only where that does not suffice."""
+        for played, trial in enumerate(trials, 1):
+            lost = self._lost_with(trial)
+            if lost is not None:
+                return _Tried(played, str(trial), lost)
+        return _Tried(len(trials))
+
+    def _lost_with(self, trial: _Trial) -> tuple[NamespacedName, ...] | None:
+        """The pods that are lost for good; None where nodes are left, a budget is broken or more pods are left pending
+        than before, by the change itself too.
+        """
+        other, missing = self.start.fork(), self.before
         try:
             if trial.edit is not None:
                 # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
-                other = as_read.fork()
+                other = self._as_read.fork()
                 apply(other, trial.edit, "")
                 missing = Missing(other)
             outcome = trial.manner.play(other, missing)
         except KubespreadError:
-            continue
-        if outcome.verdict == "yes" and not before.has_more(other):
-            options[trial.options] = tuple(pod for step in outcome.steps for pod in step.lost)
-    tried = min(len(trials), _MAX_TRIED)
-    return Remedies({" ".join(combination): lost for combination, lost in options.items()}, tried, len(trials) - tried)
+            return None
+        if outcome.verdict != "yes" or self.before.has_more(other):
+            return None
+        return tuple(pod for step in outcome.steps for pod in step.lost)
 
 
-def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
+class _Tried(NamedTuple):
+    played: int
+    helps: str = ""
+    """The options that suffice; empty where none do."""
+    lost: tuple[NamespacedName, ...] = ()
+
+
+def _remedies(trying: _Trying, report: UpgradeReport, scene: Scene, took: float) -> _Remedies:
+    """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
+    pending. To get ready for that took ``took`` seconds.
+    """
+    trials = list(_trials(trying.start, trying.manner, report))
+    asked = trials[:_MAX_TRIED]
+    done = list(scene.tasks(trying, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
+    return _Remedies(
+        {tried.helps: tried.lost for tried in done if tried.helps},
+        sum(tried.played for tried in done),
+        len(trials) - len(done),
+        scene.unfinished("change", len(asked), [str(first) for first, *_ in asked[len(done) :]]),
+    )
+
+
+def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[tuple[_Trial, ...]]:
     """Trials for the obstacle: kubectl's own flags where it refuses; else room where pods wait, and replicas where a
     budget allows no eviction; the cheapest of each kind first.
     """
-    if report.blocked is not None and report.blocked.refusal is not None:
-        yield from _flags(manner, report.blocked.refusal)
+    if (
+        report.blocked is not None
+        and report.blocked.refusal is not None
+        and (flags := tuple(_flags(manner, report.blocked.refusal)))
+    ):
+        yield flags
     room, replicas = _room(world, manner), _larger(world, manner, report)
-    yield from (*room, *replicas) if report.pending or report.blocked is None else (*replicas, *room)
     # There may be very many of these.
-    yield from (_with(manner, Uncordon(Target(node.metadata.name))) for node in _cordoned(world, manner))
+    uncordoned = (_with(manner, Uncordon(Target(node.metadata.name))) for node in _cordoned(world, manner))
+    needed = (room, replicas) if report.pending or report.blocked is None else (replicas, room)
+    yield from ((trial,) for trial in chain(*needed, uncordoned))
 
 
 def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:

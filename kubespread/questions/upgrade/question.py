@@ -40,6 +40,8 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         "name": "prints the nodes to replace, in order",
         "csv": "",
     }
+    hands_out = True
+    doing = "playing upgrades"
     apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
 
     nodes: Annotated[
