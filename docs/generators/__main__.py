@@ -11,6 +11,7 @@ from typing import Any
 import kubespread
 from docs.generators import (
     fields,
+    instance_types_schema,
     manual,
     node_groups_schema,
     prices_schema,
@@ -36,6 +37,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
     "docs/codes.md": lambda: document(kubespread.rules()),
     "docs/schema/prices.json": partial(_as_json, prices_schema.schema),
+    "docs/schema/instance-types.json": partial(_as_json, instance_types_schema.schema),
     "docs/schema/promises.json": partial(_as_json, promises_schema.schema),
     "docs/schema/scenario.json": partial(_as_json, scenario_schema.schema),
     "docs/schema/node-groups.json": partial(_as_json, node_groups_schema.schema),

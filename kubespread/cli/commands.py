@@ -76,6 +76,7 @@ _COMMANDS: dict[str, _Command | None] = {
         purpose="Cluster",
     ),
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
+    "autoscaler": _Command("Print the instance types of the nodes, as a file for --instance-types."),
     "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
     "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),

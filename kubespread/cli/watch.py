@@ -123,7 +123,7 @@ def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
     options = values["options"]
     named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(options, name, None))]
     others = [values["scheduling"].scheduler_config]
-    others += [getattr(options, name, None) for name in ("node_groups", "prices")]
+    others += [getattr(options, name, None) for name in ("node_groups", "instance_types", "prices")]
     is_default = hasattr(options, "pod") and not named
     if (is_default and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")

@@ -17,7 +17,7 @@ from kubespread.kube.gotext import compact_json, quoted_list
 from kubespread.kube.selector import Requirement
 
 NODE_NAME_FIELD = "metadata.name"
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 _FIELD_OPERATORS = ("In", "NotIn")
 
 
@@ -55,8 +55,8 @@ def parse_term(term: NodeSelectorTerm, prefix: str = "") -> Term:
     for position, expression in enumerate(term.match_expressions):
         path = f"{prefix}.matchExpressions[{position}]"
         requirement = _requirement(expression)
-        if expression.operator not in _OPERATORS:
-            faults.append(_unsupported(path, expression.operator, _OPERATORS))
+        if expression.operator not in OPERATORS:
+            faults.append(_unsupported(path, expression.operator, OPERATORS))
         else:
             faults += requirement.faults(f"{path}.", absent_values="[]")
             labels.append(requirement)

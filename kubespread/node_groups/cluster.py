@@ -8,14 +8,16 @@ pass on to their nodes.
 
 from __future__ import annotations
 
-from kubespread.errors import UsageError
+from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Taint
+from kubespread.kube.api.core import Node, NodeSelectorRequirement, NodeSpec, NodeStatus, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
+from kubespread.kube.gotext import quote
+from kubespread.kube.node_selector import OPERATORS
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.selector import from_map
+from kubespread.kube.selector import Requirement, from_map, parse_int64
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.well_known import ZONE
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
@@ -44,7 +46,10 @@ NODE_POOL_LABEL = "karpenter.sh/nodepool"
 
 
 def node_pool_group(pool: NodePool) -> NodeGroup:
-    """The group that Karpenter makes nodes for. A requirement with one value is a label of every node."""
+    """The group that Karpenter makes nodes for. A requirement with one value is a label of every node.
+
+    Raises SnapshotError for a requirement that Karpenter has no meaning for.
+    """
     name, template = pool.metadata.name, pool.spec.template
     requirements = template.spec.requirements
     chosen = {
@@ -69,9 +74,26 @@ def node_pool_group(pool: NodePool) -> NodeGroup:
         members=from_map({NODE_POOL_LABEL: name}),
         labels=labels,
         taints=template.spec.taints,
+        requirements=tuple(_requirement(name, requirement) for requirement in requirements),
         limits=pool.spec.limits,
         weight=pool.spec.weight,
     )
+
+
+_OR_EQUAL = {"Gte": ("Gt", -1), "Lte": ("Lt", 1)}
+"""Karpenter's own operators, each as the one that node selectors have too, and how far its bound is from that one's."""
+
+
+def _requirement(pool: str, written: NodeSelectorRequirement) -> Requirement:
+    operator, values = written.operator, tuple(written.values)
+    if operator in _OR_EQUAL and len(values) == 1 and (bound := parse_int64(values[0])) is not None:
+        operator, off = _OR_EQUAL[operator]
+        values = (str(bound + off),)
+    requirement = Requirement(written.key, operator, values)
+    faults = requirement.faults() if operator in OPERATORS else [f"operator {quote(operator)} is not known"]
+    if faults:
+        raise SnapshotError(f"NodePool {pool}: requirement on {written.key}: {faults[0]}")
+    return requirement
 
 
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "ephemeral-disk": "ephemeral-storage", "maxPods": "pods"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from msgspec import Struct, field
 
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.selector import Selector
+from kubespread.kube.selector import Requirement, Selector
 
 
 class Autoscaler(StrEnum):
@@ -17,6 +18,19 @@ class Autoscaler(StrEnum):
 
     CLUSTER_AUTOSCALER = "ca"
     KARPENTER = "karpenter"
+
+
+class InstanceType(Struct, frozen=True):
+    """A machine that Karpenter may launch."""
+
+    name: str
+    allocatable: ResourceList
+    """What it offers pods. Limits of NodePools are counted by it, too."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    zones: tuple[str, ...] = ()
+    """Empty: offered in every zone that its NodePool may use."""
+    price: Decimal | None = None
+    """Of one node, in whatever unit all prices are; None where nobody says."""
 
 
 class NodeGroup(Struct, frozen=True):
@@ -41,6 +55,8 @@ class NodeGroup(Struct, frozen=True):
     """Labels that its source gives every node, regardless of the template."""
     taints: Sequence[Taint] | None = None
     """The same for taints; None: those of the template."""
+    requirements: tuple[Requirement, ...] = ()
+    """What the labels of instance types have to meet, those on zones among them."""
     limits: ResourceList = field(default_factory=dict)
     """How much capacity all its nodes may have together."""
     weight: int = 0

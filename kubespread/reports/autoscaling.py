@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 
 import msgspec
 
@@ -23,6 +24,8 @@ class GroupNodes(Report, frozen=True):
     """Null where the group has none."""
     nodes: tuple[str, ...]
     """Their names, made up here."""
+    types: tuple[str, ...] = ()
+    """The instance type of each, in the same order; empty where none were given."""
 
 
 class ScalingLoop(Report, frozen=True):
@@ -52,7 +55,7 @@ class NodeGroupState(Report, frozen=True):
     zone: str | None
     """Null where the group has none."""
     made_of: str
-    """What a new node is like: ``node NAME``, ``template``, ``nothing`` where nobody knows."""
+    """What a new node is like: ``node NAME``, ``template``, ``N instance types``, ``nothing`` where nobody knows."""
     minimum: int
     """The fewest nodes it may have."""
     maximum: int | None
@@ -63,6 +66,17 @@ class NodeGroupState(Report, frozen=True):
     """How many new nodes it gets."""
     pool: str
     """NAME, which the groups of all its zones share."""
+
+
+class LaunchedType(Report, frozen=True):
+    """New nodes of one instance type and price."""
+
+    name: str
+    """The instance type."""
+    nodes: int
+    """How many new nodes are of it."""
+    price: str | None
+    """Of one node, in the unit of the file; null where the file has none."""
 
 
 class GroupVerdict(Report, frozen=True):
@@ -120,6 +134,8 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     """In order, until one adds nothing."""
     groups: tuple[NodeGroupState, ...]
     """Each group in each of its zones."""
+    types: tuple[LaunchedType, ...] = ()
+    """What the new nodes are, by name, where instance types were given."""
     pending: tuple[UnhelpedPods, ...]
     """Those that no further node helps."""
     unknown_groups: tuple[str, ...] = ()
@@ -127,9 +143,11 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     would launch machines of types that the cluster does not tell.
     """
     least: LeastNodes | None
-    """Null where no pod waited, or no nodes were found with which all find one."""
+    """Null where no pod waited, or no nodes were found with which all find one; and where new nodes may be of several
+    instance types, of which the fewest nodes would be the largest.
+    """
     least_per_group: tuple[GroupLeast, ...]
-    """In the order of ``groups``."""
+    """In the order of ``groups``; empty where it was not searched."""
     cost: TotalCost | None = None
     """What the nodes cost that are added; null where none is, or without prices."""
     notes: tuple[str, ...] = ()
@@ -143,6 +161,13 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     def left(self) -> int:
         """How many pods still wait."""
         return sum(len(kind.pods) for kind in self.pending)
+
+    @property
+    def price(self) -> Decimal | None:
+        """Of all new nodes together; None where that of one is not known."""
+        prices = [None if kind.price is None else kind.nodes * Decimal(kind.price) for kind in self.types]
+        known = [price for price in prices if price is not None]
+        return sum(known, Decimal(0)) if known and len(known) == len(prices) else None
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The same answer, with more to be said of it."""

@@ -54,9 +54,12 @@ def _scenario(document: Document) -> Scenario:
         stuck=_stuck(spec.get("readiness"), reader),
         autoscaler=_autoscaler(spec.get("autoscaler"), faults),
         node_groups=_beside(directory, spec.get("nodeGroups")),
+        instance_types=_beside(directory, spec.get("instanceTypes")),
     )
     if scenario.node_groups is not None and scenario.autoscaler is None:
         faults.add("spec.nodeGroups", "without an autoscaler no group grows: add spec.autoscaler")
+    if scenario.instance_types is not None and scenario.autoscaler is not Autoscaler.KARPENTER:
+        faults.add("spec.instanceTypes", "only karpenter chooses among instance types: add spec.autoscaler: karpenter")
     if faults.entries:
         raise faults.error()
     return scenario

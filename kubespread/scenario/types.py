@@ -44,6 +44,8 @@ class Scenario:
     """Who adds nodes for pods that find none, after each step."""
     node_groups: str | None = None
     """A file with the groups that may grow; None for those that the cluster's own objects tell of."""
+    instance_types: str | None = None
+    """A file with what Karpenter may launch; None where that is not known."""
 
 
 IN_LIST = "files"
@@ -70,6 +72,7 @@ SPEC: Fields = {
     "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
     "autoscaler": Field(Holds.TEXT, "ca or karpenter: who adds nodes for pods that find none"),
     "nodeGroups": Field(Holds.TEXT, "file with the groups that may grow, by default those that the cluster tells of"),
+    "instanceTypes": Field(Holds.TEXT, "file with the instance types that karpenter may launch"),
     "readiness": Field(Holds.READINESS, "when new pods are ready: atOnce, or which workloads are stuck"),
 }
 AT_ONCE = "atOnce"

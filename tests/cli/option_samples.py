@@ -164,6 +164,10 @@ def written(directory: Path) -> None:
         "prices.json": {
             "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "pool", "currency": "EUR", "prices": {"x": 0.4},
         },
+        "types.json": {
+            "apiVersion": "kubespread.dev/v1alpha1", "kind": "InstanceTypes",
+            "instanceTypes": [{"name": "m", "cpu": 4, "memory": "16Gi", "price": 0.2}],
+        },
         "promises.json": {
             "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
             "promises": [{"namespace": "default", "spread": {"zone": 1}, "fits": "replicas"}],
@@ -233,7 +237,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "pod": "more.yaml", **_MANIFEST, **SHARED, **_WATCH, "--replicas": "--replicas 9", "--until-full": "--until-full",
         "--from-scratch": "--from-scratch", "--ties": "--ties name", "--seed": "--seed 3", "--sample": "--sample",
         "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", "--autoscaler": "--autoscaler ca",
-        "--node-groups": "--node-groups groups.json", "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
+        "--node-groups": "--node-groups groups.json", "--instance-types": "--instance-types types.json", "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
         "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
         "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,

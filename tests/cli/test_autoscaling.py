@@ -68,6 +68,71 @@ def test_where_machines_are_not_known_neither_is_the_answer(
     assert any(gap.startswith("karpenter: the instance types of default") for gap in report["gaps"])
 
 
+TYPES = FIXTURES / "karpenter" / "types.yaml"
+
+
+def test_instance_types_make_it_known(tmp_path: Path) -> None:
+    pool, scenario = tmp_path / "pool.yaml", tmp_path / "s.yaml"
+    pool.write_text(POOL)
+    answer = simulate("-S", pool, "--autoscaler", "karpenter", "--instance-types", TYPES, "-o", "json")
+    account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
+    assert (answer.code, account["unknownGroups"], account["pending"]) == (0, [], [])
+    assert account["types"] == [{"name": "m6i.xlarge", "nodes": 2, "price": "0.08"}]
+    head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
+    scenario.write_text(f"{head}  autoscaler: karpenter\n  instanceTypes: {TYPES}\n  steps: [{{apply: {WEB}}}]\n")
+    played = run("play", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    assert (played.code, json.loads(played.out)["pending"]) == (0, 0)
+
+
+def test_a_type_without_a_price_has_that_of_the_price_file(tmp_path: Path) -> None:
+    """The dearer one is named first, and is as large."""
+    (tmp_path / "pool.yaml").write_text(POOL)
+    entries = "[{name: a, cpu: 4, memory: 16Gi}, {name: b, cpu: 4, memory: 16Gi}]"
+    (tmp_path / "types.yaml").write_text(
+        f"apiVersion: kubespread.dev/v1alpha1\nkind: InstanceTypes\ninstanceTypes: {entries}\n"
+    )
+    (tmp_path / "prices.yaml").write_text(
+        "apiVersion: kubespread.dev/v1alpha1\nkind: Prices\nprices: {a: 0.3, b: 0.2}\n"
+    )
+    answer = simulate(
+        "-S", tmp_path / "pool.yaml", "--autoscaler", "karpenter", "--instance-types", tmp_path / "types.yaml",
+        "--prices", tmp_path / "prices.yaml", "-o", "json",
+    )  # fmt: skip
+    account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
+    assert (account["types"], account["cost"]["total"]["amount"]) == (
+        [{"name": "b", "nodes": 2, "price": "0.2"}],
+        "0.2",
+    )
+
+
+def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
+    printed = run("autoscaler", "--types-from-nodes", "-S", FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    (tmp_path / "types.yaml").write_text(printed.out)
+    assert (printed.code, printed.out.count("- name:"), "- name: m6i.xlarge\n  cpu: 3920m\n" in printed.out) == (
+        0,
+        1,
+        True,
+    )
+    pool = tmp_path / "pool.yaml"
+    pool.write_text(POOL)
+    answer = simulate(
+        "-S", pool, "--autoscaler", "karpenter", "--instance-types", tmp_path / "types.yaml", "-o", "json"
+    )
+    assert answer.report_of(SIMULATE_SCHEMA)["autoscaling"]["types"][0]["name"] == "m6i.xlarge"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "what to print is missing: kubespread autoscaler --types-from-nodes"),
+        (["--types-from-nodes"], "no node has the label node.kubernetes.io/instance-type"),
+    ],
+)
+def test_nodes_that_tell_nothing(arguments: list[str], message: str) -> None:
+    answer = run("autoscaler", *arguments, "-S", CLUSTER)
+    assert (answer.code, answer.out, message in answer.err) == (2, "", True)
+
+
 def test_nor_is_that_of_a_scenario(tmp_path: Path) -> None:
     pool, scenario = tmp_path / "pool.yaml", tmp_path / "s.yaml"
     pool.write_text(POOL)
@@ -96,6 +161,14 @@ ERRORS = {
     "an autoscaler without groups": (
         ["--autoscaler", "karpenter"],
         "--autoscaler karpenter needs --node-groups FILE: the cluster's source has no NodePool that may grow",
+    ),
+    "instance types without Karpenter": (
+        ["--autoscaler", "ca", "--node-groups", str(GROUPS), "--instance-types", str(TYPES)],
+        "instance types are what karpenter chooses among: to ca a node group is of one kind",
+    ),
+    "instance types that are none": (
+        ["--autoscaler", "karpenter", "--node-groups", str(GROUPS), "--instance-types", str(GROUPS)],
+        "expected apiVersion kubespread.dev/v1alpha1 and kind InstanceTypes, found kubespread.dev/v1alpha1 and NodeGroups",
     ),
     "as many as fit": (
         ["--autoscaler", "ca", "--node-groups", str(GROUPS), "--until-full"],

@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "config.yaml": ("explain base/pod.yaml -S rich.json --scheduler-config {}", "simulate base/deployment.yaml -S rich.json --scheduler-config {}", "check base/deployment.yaml -S rich.json --scheduler-config {}"),
     "full-config.json": ("explain base/pod.yaml -S rich.json --scheduler-config {}", "simulate base/deployment.yaml -S rich.json --scheduler-config {}"),
     "groups.json": ("simulate deploy/web --replicas 12 -S rich.json --autoscaler ca --node-groups {}", "simulate base/deployment.yaml -S rich.json --autoscaler karpenter --node-groups {}"),
+    "types.json": ("simulate base/deployment.yaml --replicas 12 -S rich.json -S pool.json --autoscaler karpenter --instance-types {}",),
+    "pool.json": ("simulate base/deployment.yaml --replicas 12 -S rich.json -S {} --autoscaler karpenter --instance-types types.json",),
     "policy.json": ("rebalance -A -S rich.json --descheduler {}",),
     "promises.json": ("verify {} -S rich.json", "verify {} -S rich.json -o json"),
     "prices.json": ("removable -S rich.json --prices {}", "capacity -S rich.json --prices {} --by pool", "upgrade pool=web --surge 1 -S rich.json --prices {}"),
@@ -109,6 +111,13 @@ def write_all(directory: Path) -> dict[str, Any]:
         "config.yaml": yaml.safe_load((directory / "config.yaml").read_text()),
         "full-config.json": {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile], "extenders": [{"urlPrefix": "http://x", "filterVerb": "f"}]},
         "groups.json": json.loads((directory / "groups.json").read_text()),
+        "types.json": json.loads((directory / "types.json").read_text()),
+        "pool.json": {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}, "spec": {"limits": {"cpu": "64"}, "weight": 1, "template": {
+            "metadata": {"labels": {"team": "x"}}, "spec": {
+                "requirements": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a", "b"]}, {"key": "size", "operator": "Gte", "values": ["3"]}],
+                "taints": [{"key": "t", "effect": "NoExecute"}],
+            },
+        }}},
         "policy.json": yaml.safe_load((directory / "policy.yaml").read_text()),
         "promises.json": {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises", "metadata": {"name": "p", "namespace": "default"}, "promises": [
             {"workload": "deploy/web", "survives": "any zone after cordon n0", "ready": "50%", "back": "nodes deleted", "until": "2027-01-31", "reason": "x"},
@@ -146,7 +155,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "--set", "--kube-version", "--feature-gates", "--proposed", "--scheduler-name", "-n", "--name", "--node", "--sort", "--by", "-o", "--template-path", "--scheduler-config", "--color",
     ),
     "simulate base/deployment.yaml -S rich.json": (
-        "--replicas", "--seed", "--runs", "--deals", "--ties", "--gang", "--same", "--then", "--require-placed", "--max-skew", "--min-domains", "--survive", "--autoscaler", "-l", "--set", "--node-groups",
+        "--replicas", "--seed", "--runs", "--deals", "--ties", "--gang", "--same", "--then", "--require-placed", "--max-skew", "--min-domains", "--survive", "--autoscaler", "-l", "--set", "--node-groups", "--instance-types",
     ),
     "audit -S rich.json": ("-n", "-l", "--fail-on", "-o", "--drain", ""),
     "survive -A -S rich.json": ("--key", "--fail-on", "--fail", "--evict"),

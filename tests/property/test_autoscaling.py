@@ -52,5 +52,5 @@ def test_scale_ups(
         again = before.fork()
         counts = {each.group: len(each.nodes) for each in report.least.groups}
         found = zone_groups(groups, again.cluster.nodes.objects, launches=kind is Autoscaler.KARPENTER)
-        scale_up(again, [(each, counts.get(each.name, 0)) for each in found])
+        scale_up(again, [(each, each.machines * counts.get(each.name, 0)) for each in found])
         assert not again.waiting

@@ -76,10 +76,10 @@ def test_several_workloads_share_one_account() -> None:
 def test_in_a_pipe_each_loop_is_a_row() -> None:
     text = plain.write(answered("ca", "three-zones", 20), Look())
     assert text.split("\n\n")[-1].split() == [
-        *("LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING"),
-        *("1", "workers/c", "c", "2", "5", "7"),
-        *("2", "workers/a", "a", "1", "1", "6"),
-        *("3", "workers/b", "b", "1", "6", "0"),
+        *("LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING", "TYPES"),
+        *("1", "workers/c", "c", "2", "5", "7", "<none>"),
+        *("2", "workers/a", "a", "1", "1", "6", "<none>"),
+        *("3", "workers/b", "b", "1", "6", "0", "<none>"),
     ]
 
 

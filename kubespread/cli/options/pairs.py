@@ -49,8 +49,7 @@ _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 READERS = (
     "pod", "manifest", "workload", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config",
-    "to_scheduler_config", "node_groups", "descheduler", "baseline", "explain",
-    "prices",
+    "to_scheduler_config", "node_groups", "instance_types", "descheduler", "baseline", "explain", "prices",
 )  # fmt: skip
 """What names files that are read."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.node_groups.groups import Autoscaler, NodeGroup
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
 from kubespread.questions.autoscaling.least import Search, unfit
 from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
@@ -16,15 +17,18 @@ from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
+    LaunchedType,
     NodeGroupState,
     ScalingLoop,
     UnhelpedPods,
 )
-from kubespread.wording import count_of
+from kubespread.wording import count_of, some_of
 from kubespread.world.events.daemon_sets import daemon_templates
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 
+_MAX_NAMED = 3
+_LIMITED = "the limits of its NodePool leave too little for another node"
 Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]
 
 _LOOPS: Mapping[Autoscaler, Loops] = {
@@ -39,23 +43,37 @@ _NOT_MODELLED = {
 
 
 def autoscale(
-    world: World, groups: Sequence[NodeGroup], kind: Autoscaler, *, searches: bool = True
+    world: World,
+    groups: Sequence[NodeGroup],
+    kind: Autoscaler,
+    *,
+    types: Sequence[InstanceType] = (),
+    searches: bool = True,
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 
-    ``searches``: also find the fewest nodes that would have been enough. The nodes and pods that came are in the world
-    and its happenings. Raises UsageError for a template that is no node of the cluster.
+    ``types``: what Karpenter launches for groups without a template. ``searches``: also find the fewest nodes that
+    would have been enough, where each group has one kind of nodes. The nodes and pods that came are in the world and
+    its happenings. Raises UsageError for a template that is no node of the cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
-    zones = zone_groups(groups, world.living.nodes.objects, launches=kind is Autoscaler.KARPENTER)
     pending = pod_groups(world)
-    search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches and pending else None
+    launches = kind is Autoscaler.KARPENTER
+    zones = zone_groups(
+        groups, world.living.nodes.objects, launches=launches, types=types if launches else (), keys=_keys(pending)
+    )
+    searches = searches and bool(pending) and not any(group.has_types for group in zones)
+    search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches else None
     picked = [
-        group for group in zones if kind is Autoscaler.KARPENTER and group.group.template is None and group.room != 0
+        group
+        for group in zones
+        if launches and group.group.template is None and not group.has_types and group.room != 0
     ]
     notes = list(dict.fromkeys(_notes([group for group in zones if group.template or group not in picked], pending)))
     loops = tuple(_LOOPS[kind](world, zones, daemons))
+    if any(group.has_types for group in zones):
+        notes += _price_notes(types)
     if loops and loops[-1].left >= loops[-1].pending:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
@@ -68,13 +86,44 @@ def autoscale(
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
+        types=_launched(zones),
         pending=stuck,
         unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
         least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
         least_per_group=alone,
         notes=tuple(notes),
-        not_modelled=_NOT_MODELLED[kind],
+        not_modelled=karpenter.NOT_MODELLED_OF_TYPES
+        if zones and all(group.has_types for group in zones)
+        else _NOT_MODELLED[kind],
     )
+
+
+def _keys(pending: Sequence[PodGroup]) -> set[str]:
+    """The topology keys that waiting pods are spread or gathered over, other than those of zones and hosts."""
+    keys = set[str]()
+    for pods in pending:
+        spec = pods.pod.spec
+        keys |= {constraint.topology_key for constraint in spec.topology_spread_constraints}
+        for affinity in () if spec.affinity is None else (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity):
+            keys |= set() if affinity is None else {term.topology_key for term in affinity.terms}
+    return keys - {ZONE, HOSTNAME}
+
+
+def _launched(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
+    launched = [machine for group in groups for machine in group.launched]
+    counted = Counter((machine.type, machine.price) for machine in launched if machine.type is not None)
+    return tuple(
+        LaunchedType(name=name, nodes=number, price=None if price is None else f"{price:f}")
+        for (name, price), number in sorted(counted.items(), key=lambda item: (item[0][0], item[0][1] or 0))
+    )
+
+
+def _price_notes(types: Sequence[InstanceType]) -> Iterator[str]:
+    lacking = [kind.name for kind in types if kind.price is None]
+    if len(lacking) == len(types):
+        yield "no instance type has a price: of those that fit the smallest is taken"
+    elif lacking:
+        yield f"taken only where none with a price fits, as they have none: {some_of(lacking, _MAX_NAMED)}"
 
 
 def _state(group: ZoneGroup) -> NodeGroupState:
@@ -107,12 +156,22 @@ def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
 def _unknown(group: ZoneGroup) -> str:
     """The gap of a group whose instance types are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
-    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}"
+    told = "--instance-types FILE says which there are (kubespread autoscaler --types-from-nodes prints one)"
+    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
 
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
+    limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
     for pods in pod_groups(world):
-        reasons = ((group, _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods])) for group in groups)
+        reasons = (
+            (
+                group,
+                _LIMITED
+                if group.name in limited
+                else _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods]),
+            )
+            for group in groups
+        )
         yield UnhelpedPods(
             workload=workload_of(world, pods.waiting[0].pod),
             pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
@@ -133,7 +192,8 @@ def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator
     )
     for group in groups:
         if group.template is None:
-            yield f"{group.name}: it has no good node and no template, so it does not grow"
+            why = "no instance type of the file is for it" if group.has_types else "it has no good node and no template"
+            yield f"{group.name}: {why}, so it does not grow"
             continue
         if lacking := [key for key in keys if key not in group.template.metadata.labels]:
             yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"

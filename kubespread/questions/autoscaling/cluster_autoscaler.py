@@ -160,7 +160,11 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
 
     def decide(pending: Sequence[PodGroup]) -> Decision | None:
         option = _chosen(world, groups, daemons, pending)
-        return None if option is None else Decision([(option.group, option.nodes)], option.pods, option.why)
+        return (
+            None
+            if option is None
+            else Decision([(option.group, option.group.machines * option.nodes)], option.pods, option.why)
+        )
 
     return scaling_up.loops(world, decide)
 

@@ -25,7 +25,8 @@ class GrowingCluster:
         """``daemons`` are the pods of all DaemonSets, not pinned to any node."""
         self._daemons = daemons
         self._living = LivingCluster(cluster)
-        self._applicants: dict[int, tuple[Pod, Applicant]] = {}
+        self._applicants: dict[tuple[int, int], tuple[Pod, Framework, Applicant]] = {}
+        """By the identities of what they are made of."""
 
     def __len__(self) -> int:
         """How many nodes there are."""
@@ -74,16 +75,21 @@ class GrowingCluster:
         applicant.take(Choice(node, 0, 1))
 
     def _applicant(self, pod: Pod, plugins: Framework) -> Applicant:
-        applicant = self._applicants.get(id(pod))
-        if applicant is None:
-            applicant = self._applicants[id(pod)] = pod, Applicant(self._living, pod, plugins)
-        return applicant[1]
+        key = id(pod), id(plugins)
+        if key not in self._applicants:
+            self._applicants[key] = pod, plugins, Applicant(self._living, pod, plugins)
+        return self._applicants[key][-1]
 
 
-def verdict_on(cluster: Cluster, daemons: Sequence[Pod], node: Node, group: PodGroup) -> Status:
-    """The verdict on a pod of ``group`` on ``node``, if it were added with only its DaemonSets' pods."""
+def verdicts_on(
+    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[PodGroup]
+) -> list[Status]:
+    """The verdicts on a pod of each of ``groups`` on each of ``nodes``, which are in the same domains, if they were
+    added with only their DaemonSets' pods: all of the first group first.
+    """
     growing = GrowingCluster(cluster, daemons)
-    return growing.verdict(group.pod, group.plugins, growing.add(node))
+    positions = [growing.add(node) for node in nodes]
+    return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
 
 
 def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:

@@ -1,22 +1,30 @@
 """Karpenter, round by round: pods go one by one onto existing nodes, onto nodes planned in this round, or onto new
 ones; then the new nodes are launched and kube-scheduler places the waiting pods.
 
-Outlined; where Karpenter chooses at random, the first name is taken.
+A planned node may be any machine that takes all its pods, and the cheapest of them is launched. Outlined; where
+Karpenter chooses at random, the first name is taken.
 
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/scheduler.go, Solve, addToExistingNode,
-    addToInflightNode, addToNewNodeClaim
+    addToInflightNode, addToNewNodeClaim, filterByRemainingResources, subtractMax
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/nodeclaim.go, CanAdd,
+    filterInstanceTypesByRequirements
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Pod
+from kubespread.controllers.daemonset import should_run
+from kubespread.errors import SnapshotError
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.taint import PREFER_NO_SCHEDULE, untolerated
 from kubespread.questions.autoscaling import scaling_up
 from kubespread.questions.autoscaling.growing import GrowingCluster
@@ -24,19 +32,30 @@ from kubespread.questions.autoscaling.pending import PodGroup
 from kubespread.questions.autoscaling.possible_domains import Spread, spreads
 from kubespread.questions.autoscaling.preferences import Stage, stages
 from kubespread.questions.autoscaling.scaling_up import Decision
-from kubespread.questions.autoscaling.templates import ZoneGroup
+from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
-from kubespread.scheduler.cluster.amounts import requested
+from kubespread.scheduler.cluster.amounts import allocatable, allowed_pods, requested
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.node_matching import matches_required_node_affinity
+from kubespread.scheduler.plugins.node_affinity import NodeAffinity
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.snapshot.edits.target import nodes_with
 from kubespread.world.events.world import World
 from kubespread.world.store.waiting import Waiting
 
 _PREFERRED_AWAY = frozenset({PREFER_NO_SCHEDULE})
-NOT_MODELLED = (
-    "karpenter: the choice of instance types and their prices (a new node is like the template of its pool), zones of "
-    "nodes that no constraint asks for (the first by name), reserved and spot capacity, batching, consolidation",
+_PODS = "pods"
+_ALWAYS = (
+    "zones of nodes that no constraint asks for (the first by name), reserved and spot capacity, minValues, batching, "
+    "consolidation"
 )
+NOT_MODELLED = (
+    "karpenter: the choice of instance types and their prices (a new node is like the template of its pool), "
+    f"{_ALWAYS}",
+)
+NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone, types that are sold out, {_ALWAYS}",)
 
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
@@ -45,11 +64,25 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
     def decide(pending: Sequence[PodGroup]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
-        if not round_.launched:
+        if not round_.claims:
             return None
-        return Decision([(group, round_.launched[group.name]) for group in groups], round_.placed, round_.why)
+        launched = [(group, [cheapest(claim.machines) for claim in round_.claims_of(group)]) for group in groups]
+        return Decision(launched, round_.placed, round_.why)
 
     return scaling_up.loops(world, decide)
+
+
+def cheapest(machines: Iterable[Machine]) -> Machine:
+    """The one with the lowest price; then, and where none has one, the smallest, by cpu and then memory; then the first
+    by name. One without a price comes after all that have one.
+    """
+
+    def key(machine: Machine) -> tuple[bool, Decimal, int, int, str]:
+        offered, price = allocatable(machine.node), machine.price
+        sizes = offered.get("cpu", 0), offered.get("memory", 0)
+        return price is None, price or Decimal(0), *sizes, machine.type or ""
+
+    return min(machines, key=key)
 
 
 class _PodKind(Struct, frozen=True):
@@ -57,7 +90,22 @@ class _PodKind(Struct, frozen=True):
 
     group: PodGroup
     plugins: Framework
+    """Those for existing nodes."""
+    planning: Framework
+    """Those for planned nodes, whose machine is open: its labels and its size are judged for each that it may be."""
     stages: tuple[Stage, ...]
+    requests: Mapping[str, int]
+    """What one requests, with 1 of ``pods``."""
+
+
+class _Claim(Struct):
+    """A node that is planned in this round."""
+
+    group: ZoneGroup
+    machines: list[Machine]
+    """What it may still be."""
+    requests: Counter[str] = field(default_factory=Counter)
+    """Those of its pods, which are counted as ``pods``."""
 
 
 class _Round:
@@ -69,12 +117,19 @@ class _Round:
         able = [group for group in groups if group.template is not None]
         self._groups = sorted(able, key=lambda group: (-group.group.weight, group.name))
         self._templates = [group.trial() for group in self._groups]
-        self._pods_on: Counter[int] = Counter()
-        """Pods by node planned in this round."""
-        self.launched: Counter[str] = Counter()
-        """New nodes by the name of their group."""
+        nodes = growing.cluster.nodes.objects
+        self._remaining = _remaining_of_pools(able, nodes)
+        self._rooms: dict[int, Mapping[str, int]] = {}
+        """By the identity of a machine."""
+        self._allowed: dict[tuple[str, int], frozenset[int]] = {}
+        """The machines of a group that a pod's node selector and affinity let in, by the identity of the pod."""
+        self.claims: list[_Claim] = []
+        """By their place behind the existing nodes."""
         self.placed = 0
         self.why: str | None = None
+
+    def claims_of(self, group: ZoneGroup) -> list[_Claim]:
+        return [claim for claim in self.claims if claim.group is group]
 
     def place(self, pending: Sequence[PodGroup]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
@@ -98,22 +153,40 @@ class _Round:
             spread = spreads(self._growing.cluster, stage.strict, self._templates)
             node = self._among_nodes(kind, stage.pod, spread)
             if node is None:
+                node = self._planned(kind, stage.pod, spread)
+            if node is None:
                 node = self._new_node(kind, stage.pod, spread)
             if node is not None:
                 self._growing.place(kind.group.pod, kind.plugins, node)
-                if node >= self._there:
-                    self._pods_on[node] += 1
                 return True
         return False
 
     def _among_nodes(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
-        """The first existing node by name, else the planned one with the fewest pods."""
-        fitting = self._growing.fitting(pod, kind.plugins)
+        """The first existing node by name."""
+        names = self._growing.cluster.nodes.names
+        fitting = self._fitting(kind.plugins, pod, spread)
+        return min((node for node in fitting if node < self._there), key=lambda node: names[node], default=None)
+
+    def _planned(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
+        """The planned node with the fewest pods."""
+        if not self.claims:
+            return None
+        names = self._growing.cluster.nodes.names
+        fitting = [node for node in self._fitting(kind.planning, pod, spread) if node >= self._there]
+        for node in sorted(fitting, key=lambda node: (self.claims[node - self._there].requests[_PODS], names[node])):
+            claim = self.claims[node - self._there]
+            if machines := self._taking(claim.machines, claim, kind, pod):
+                claim.machines = machines
+                claim.requests.update(kind.requests)
+                return node
+        return None
+
+    def _fitting(self, plugins: Framework, pod: Pod, spread: Sequence[Spread]) -> list[int]:
+        fitting = self._growing.fitting(pod, plugins)
         for constraint in spread:
             fitting = fitting & constraint.nodes(self._growing.cluster)
-        positions = np.flatnonzero(fitting).tolist()
-        names = self._growing.cluster.nodes.names
-        return min(positions, key=lambda node: (node >= self._there, self._pods_on[node], names[node]), default=None)
+        positions: list[int] = np.flatnonzero(fitting).tolist()
+        return positions
 
     def _new_node(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
         """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
@@ -126,16 +199,54 @@ class _Round:
                 tried.setdefault(group.group.name, []).append((fullness, group))
         for choices in tried.values():
             for _, group in sorted(choices, key=lambda choice: (choice[0], choice[1].name)):
-                if self._has_room(group) and self._takes(group, kind, pod):
-                    self.launched[group.name] += 1
-                    return self._growing.add(group.trial(self.launched[group.name]))
+                claim = _Claim(group, self._within_limits(group))
+                claim.machines = self._taking(claim.machines, claim, kind, pod)
+                if claim.machines and self._takes(group, kind, pod):
+                    self._reserve(claim)
+                    claim.requests.update(kind.requests)
+                    self.claims.append(claim)
+                    return self._growing.add(group.trial(len(self.claims_of(group))))
         return None
 
-    def _has_room(self, group: ZoneGroup) -> bool:
-        room, limit = group.room, group.pool_limit
-        pool = [member for member in self._groups if member.group.name == group.group.name]
-        in_pool = sum(member.size + self.launched[member.name] for member in pool)
-        return (room is None or room > self.launched[group.name]) and (limit is None or in_pool < limit)
+    def _within_limits(self, group: ZoneGroup) -> list[Machine]:
+        """The machines that a further node may be."""
+        if group.room is not None and group.room <= len(self.claims_of(group)):
+            return []
+        return _within(self._remaining[group.group.name], group)
+
+    def _reserve(self, claim: _Claim) -> None:
+        """Its largest machine counts for the limits: it might be that one."""
+        remaining = self._remaining[claim.group.group.name]
+        for name in remaining:
+            remaining[name] -= max(_amount(machine.node, name) for machine in claim.machines)
+
+    def _taking(self, machines: Sequence[Machine], claim: _Claim, kind: _PodKind, pod: Pod) -> list[Machine]:
+        """Those of ``machines`` that take one more pod beside what ``claim`` has, by their labels and their room."""
+        allowed = self._allowed_for(claim.group, pod)
+        needed = {name: amount + claim.requests[name] for name, amount in kind.requests.items() if amount}
+        return [
+            machine
+            for machine in machines
+            if id(machine) in allowed
+            and all(amount <= self._room(machine).get(name, 0) for name, amount in needed.items())
+        ]
+
+    def _allowed_for(self, group: ZoneGroup, pod: Pod) -> frozenset[int]:
+        key = group.name, id(pod)
+        if key not in self._allowed:
+            admitted = matches_required_node_affinity(Nodes([machine.node for machine in group.machines]), pod)
+            self._allowed[key] = frozenset(id(group.machines[place]) for place in np.flatnonzero(admitted))
+        return self._allowed[key]
+
+    def _room(self, machine: Machine) -> Mapping[str, int]:
+        """What an empty node of the machine offers beside the pods of its DaemonSets."""
+        if id(machine) not in self._rooms:
+            room = Counter({**allocatable(machine.node), _PODS: allowed_pods(machine.node)})
+            for daemon in self._daemons:
+                if should_run(daemon, machine.node):
+                    room.subtract({**requested(daemon)[0], _PODS: 1})
+            self._rooms[id(machine)] = room
+        return self._rooms[id(machine)]
 
     def _takes(self, group: ZoneGroup, kind: _PodKind, pod: Pod) -> bool:
         trial = group.trial()
@@ -143,7 +254,7 @@ class _Round:
             return False
         growing = GrowingCluster(self._growing.cluster, self._daemons)
         node = growing.add(trial)
-        return bool(growing.fitting(pod, kind.plugins)[node])
+        return bool(growing.fitting(pod, kind.planning)[node])
 
     def _reason(self, kind: _PodKind) -> str:
         """Why no pool can help a pod, once all its preferences are dropped."""
@@ -153,27 +264,87 @@ class _Round:
             if not any(map(constraint.admits, domains)):
                 counts = ", ".join(f"{domain} {count}" for domain, count in sorted(constraint.counts.items()))
                 return f"no pool makes nodes in a domain of {constraint.key} that the pod may go to ({counts})"
-        full = [group.name for group in self._groups if not self._has_room(group)]
+        full = [group.name for group in self._groups if not self._within_limits(group)]
         return f"{', '.join(full)} may have no more nodes" if full else "no node that a pool makes has room for the pod"
+
+
+def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> set[str]:
+    """The names of those that get no further node, as the limits of their pools leave too little for any machine."""
+    able = [group for group in groups if group.machines]
+    remaining = _remaining_of_pools(able, nodes)
+    return {group.name for group in able if not _within(remaining[group.group.name], group)}
+
+
+def _within(remaining: Mapping[str, int], group: ZoneGroup) -> list[Machine]:
+    """The machines of a group that limits leave room for."""
+    return [
+        machine
+        for machine in group.machines
+        if all(_amount(machine.node, name) <= left for name, left in remaining.items())
+    ]
+
+
+def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
+    """What the limits of each pool leave of each resource, in billionths."""
+    pools = dict[str, list[ZoneGroup]]()
+    for group in groups:
+        pools.setdefault(group.group.name, []).append(group)
+    return {name: _remaining(pool, nodes) for name, pool in pools.items()}
+
+
+def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, int]:
+    """What the limits of a pool leave beside the nodes that it has; a resource that no machine has is not asked."""
+    group = pool[0].group
+    known = {name for each in pool for machine in each.machines for name in _sizes(machine.node)}
+    added = {name for each in pool for name in each.added}
+    members = [] if group.members is None else nodes_with(group.members, nodes)
+    there = [node for node in members if node.metadata.name not in added]
+    there += [machine.node for each in pool for machine in each.launched]
+    try:
+        return {
+            name: parse(limit).nano - sum(_amount(node, name) for node in there)
+            for name, limit in group.limits.items()
+            if name in known
+        }
+    except QuantityError as error:
+        raise SnapshotError(f"NodePool {group.name}: spec.limits: {error}") from error
+
+
+def _sizes(node: Node) -> ResourceList:
+    return node.status.capacity or node.status.allocatable
+
+
+def _amount(node: Node, resource: str) -> int:
+    """In billionths."""
+    return parse(_sizes(node).get(resource, 0)).nano
 
 
 def _kind_of(group: PodGroup) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
-    plugins = group.plugins
-    without = replace(
+    plugins = _without(group.plugins, PodTopologySpread.name)
+    return _PodKind(
+        group=group,
+        plugins=plugins,
+        planning=_without(plugins, NodeAffinity.name, NodeResourcesFit.name),
+        stages=tuple(stages(group.pod)),
+        requests={**requested(group.pod)[0], _PODS: 1},
+    )
+
+
+def _without(plugins: Framework, *names: str) -> Framework:
+    return replace(
         plugins,
-        filters=[plugin for plugin in plugins.filters if plugin.name != PodTopologySpread.name],
-        pre_filters=[pre_filter for pre_filter in plugins.pre_filters if pre_filter.name != PodTopologySpread.name],
+        filters=[plugin for plugin in plugins.filters if plugin.name not in names],
+        pre_filters=[pre_filter for pre_filter in plugins.pre_filters if pre_filter.name not in names],
         scores=(),
     )
-    return _PodKind(group, without, tuple(stages(group.pod)))
 
 
 def _in_order(waiting: Sequence[tuple[_PodKind, Waiting]]) -> list[tuple[_PodKind, Waiting]]:
     """By cpu, then memory, the most first; then the oldest, then by name."""
 
     def key(entry: tuple[_PodKind, Waiting]) -> tuple[int, int, str, str, str]:
-        requests, meta = requested(entry[0].group.pod)[0], entry[1].pod.metadata
+        requests, meta = entry[0].requests, entry[1].pod.metadata
         return (
             -requests.get("cpu", 0),
             -requests.get("memory", 0),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.autoscaling.growing import GrowingCluster, verdict_on
+from kubespread.questions.autoscaling.growing import GrowingCluster, verdicts_on
 from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
 from kubespread.questions.autoscaling.scaling_up import is_daemons, scale_up
 from kubespread.questions.autoscaling.templates import ZoneGroup
@@ -104,7 +104,7 @@ class Search:
 
     def _played(self, counts: Counts) -> Played:
         world, groups = self._world.fork(), [group.fork() for group in self._groups]
-        added = scale_up(world, list(zip(groups, counts, strict=True)))
+        added = scale_up(world, [(group, group.machines * count) for group, count in zip(groups, counts, strict=True)])
         pending = pod_groups(world)
         used = {pod.spec.node_name for pod in world.happenings.placed if not is_daemons(world, pod)}
         return Played(
@@ -167,12 +167,16 @@ class Search:
 def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[PodGroup]) -> str | None:
     """Why no node of ``group`` can take any of the pods; None where one may."""
     if group.template is None:
-        return "nothing tells what its nodes are like"
+        return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
     if group.room == 0:
         most = group.group.maximum or 0
         return f"it may have {count_of(most, 'node')} and has {'it' if most == 1 else 'them'}"
-    verdicts = [verdict_on(cluster, daemons, group.trial(), pods) for pods in pending]
-    return None if SUCCESS in verdicts else f"on an empty node of it: {', '.join(verdicts[0].reasons)}"
+    verdicts = verdicts_on(cluster, daemons, group.trials(), pending)
+    if SUCCESS in verdicts:
+        return None
+    reasons = dict.fromkeys(reason for verdict in verdicts[: len(group.machines)] for reason in verdict.reasons)
+    types = ", whatever its instance type" if group.has_types else ""
+    return f"on an empty node of it{types}: {', '.join(reasons)}"
 
 
 def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:

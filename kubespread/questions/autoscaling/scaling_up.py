@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
-from kubespread.questions.autoscaling.templates import ZoneGroup
+from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.world import World
 
-Additions = Sequence[tuple[ZoneGroup, int]]
-"""How many nodes of which groups."""
+Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]
+"""Which nodes of which groups."""
 
 
 class Decision(Struct, frozen=True):
@@ -56,15 +56,17 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
     taken = set(world.cluster.nodes.names)
     came: list[GroupNodes] = []
     arrived: list[Node] = []
-    for group, count in additions:
-        if not count:
+    for group, machines in additions:
+        if not machines:
             continue
-        nodes = group.new_nodes(count, taken)
+        nodes = group.new_nodes(machines, taken)
         names = tuple(node.metadata.name for node in nodes)
         taken.update(names)
         group.added += names
+        group.launched += machines
         arrived += nodes
-        came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names))
+        types = tuple(machine.type for machine in machines if machine.type is not None)
+        came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names, types=types))
     change = NodeChange(added=tuple(arrived))
     world.change_nodes(change)
     follow(world, change, {})

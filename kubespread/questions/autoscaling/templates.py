@@ -9,19 +9,23 @@ Source: cluster-autoscaler 1.36.1: cluster-autoscaler/processors/nodeinfosprovid
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain, count, product
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.errors import SnapshotError
-from kubespread.kube.api.core import Node
+from kubespread.kube.api.core import Node, NodeSpec, NodeStatus
+from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.selector import Requirement
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
-from kubespread.node_groups.groups import NodeGroup
-from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, named, node_called
+from kubespread.node_groups.groups import InstanceType, NodeGroup
+from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
 from kubespread.snapshot.edits.target import nodes_with
+from kubespread.wording import count_of
 
 TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"
 """What the templates of the simulation have and nodes that arrive do not."""
@@ -35,6 +39,16 @@ _OLDER_KEYS = {
 }
 
 
+class Machine(Struct, frozen=True):
+    """What a new node may be like."""
+
+    node: Node
+    """Without a name."""
+    type: str | None = None
+    """Its instance type; None where its group has but one kind of nodes."""
+    price: Decimal | None = None
+
+
 class ZoneGroup(Struct):
     """One group in one zone: what an autoscaler takes for a node group."""
 
@@ -45,14 +59,22 @@ class ZoneGroup(Struct):
     template: Node | None
     """A new node without a name; None where nothing tells what it would be like."""
     made_of: str
-    """``node worker-1``, ``its template``."""
+    """``node worker-1``, ``its template``, ``3 instance types``."""
     before: int
     """How many nodes it has."""
     is_unknown: bool = False
     """Whether nothing tells which nodes it has: ``before`` is 0 for that reason."""
     pool_limit: int | None = None
     """How many nodes all zones of the group may have together, None for any number."""
+    machines: tuple[Machine, ...] = ()
+    """What its new nodes may be like: its instance types, else its template alone."""
+    has_types: bool = False
+    """Whether instance types were given for it; the template then has what is common to all, and the most of each
+    resource.
+    """
     added: list[str] = field(default_factory=list)
+    launched: list[Machine] = field(default_factory=list)
+    """What the nodes that were added are."""
 
     @property
     def size(self) -> int:
@@ -68,35 +90,49 @@ class ZoneGroup(Struct):
         """What names of nodes begin with."""
         return self.name.replace("/", "-")
 
-    def new_nodes(self, count: int, taken: set[str]) -> list[Node]:
+    def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
         """Its next nodes, with names that are not in ``taken``."""
-        assert self.template is not None
-        nodes: list[Node] = []
-        number = 0
-        while len(nodes) < count:
-            number += 1
-            if (name := f"{self._base}-{number}") not in taken:
-                nodes.append(named(self.template, name))
-        return nodes
+        names = (name for number in count(1) if (name := f"{self._base}-{number}") not in taken)
+        return [named(machine.node, name) for machine, name in zip(machines, names, strict=False)]
 
     def trial(self, number: int = 0) -> Node:
         """The template as it stands in a simulation."""
         assert self.template is not None
-        node = named(self.template, f"template-node-for-{self._base}-{number}")
+        return self._trial(self.template, number)
+
+    def trials(self) -> list[Node]:
+        """Each of its machines likewise."""
+        return [self._trial(machine.node, number) for number, machine in enumerate(self.machines)]
+
+    def _trial(self, template: Node, number: int) -> Node:
+        node = named(template, f"template-node-for-{self._base}-{number}")
         meta = node.metadata
         return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
 
     def fork(self) -> ZoneGroup:
         """The same group, to grow apart from this one."""
-        return replace(self, added=[*self.added])
+        return replace(self, added=[*self.added], launched=[*self.launched])
 
 
-def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, launches: bool = False) -> list[ZoneGroup]:
+def zone_groups(
+    groups: Sequence[NodeGroup],
+    nodes: Sequence[Node],
+    *,
+    launches: bool = False,
+    types: Sequence[InstanceType] = (),
+    keys: Collection[str] = (),
+) -> list[ZoneGroup]:
     """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
-    so the template describes new nodes better than existing nodes do, in any zone. Raises UsageError for a template
-    that is no node of the cluster.
+    so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
+    among ``types``, apart for each value of the topology ``keys``. Raises UsageError for a template that is no node of
+    the cluster.
     """
-    in_zones = (_in_zones(group, nodes, launches=launches) for group in groups)
+    in_zones = (
+        _of_types(group, nodes, types, keys)
+        if types and group.template is None
+        else _in_zones(group, nodes, launches=launches)
+        for group in groups
+    )
     return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
 
 
@@ -122,7 +158,92 @@ def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, launches: bool) -> Ite
             before=len(mine) if group.running is None else group.running,
             is_unknown=group.members is None and group.running is None,
             pool_limit=_pool_limit(group, template),
+            machines=() if template is None else (Machine(template),),
         )
+
+
+def _of_types(
+    group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType], keys: Collection[str]
+) -> Iterator[ZoneGroup]:
+    """A group that may launch any of ``types`` that meets its requirements."""
+    members = [] if group.members is None else nodes_with(group.members, nodes)
+    zones = _zones_of(group, nodes, types)
+    by_domain = dict[tuple[str | None, ...], list[Machine]]()
+    for instance_type, zone in product(types, zones):
+        if zone is None or not instance_type.zones or zone in instance_type.zones:
+            for machine in _machines(group, instance_type, {} if zone is None else labels_of_zone(zone, nodes)):
+                values = (machine.node.metadata.labels.get(key) for key in sorted(keys))
+                by_domain.setdefault((zone, *values), []).append(machine)
+    for domain, machines in by_domain.items():
+        apart = [part or "" for place, part in enumerate(domain) if len({other[place] for other in by_domain}) > 1]
+        labels = [machine.node.metadata.labels for machine in machines]
+        yield ZoneGroup(
+            group=group,
+            zone=domain[0],
+            name="/".join((group.name, *apart)),
+            template=_common([machine.node for machine in machines]),
+            made_of=count_of(len({machine.type for machine in machines}), "instance type"),
+            before=sum(
+                all(node.metadata.labels.get(key) == labels[0].get(key) for key in (ZONE, *keys)) for node in members
+            ),
+            is_unknown=group.members is None,
+            machines=tuple(machines),
+            has_types=True,
+        )
+    if not by_domain:
+        yield ZoneGroup(
+            group=group, zone=None, name=group.name, template=None, made_of="nothing", before=len(members),
+            is_unknown=group.members is None, has_types=True,
+        )  # fmt: skip
+
+
+def _zones_of(group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType]) -> Sequence[str | None]:
+    """Those that a group names, else those of the types and of the cluster's nodes; of them what it may use."""
+    known = {zone for instance_type in types for zone in instance_type.zones}
+    known |= {zone for node in nodes if (zone := zone_of(node)) is not None}
+    zones = [*(group.zones or sorted(known))]
+    return [zone for zone in zones if _meets({ZONE: zone}, group.requirements)] if zones else [None]
+
+
+def _machines(group: NodeGroup, instance_type: InstanceType, zone: Mapping[str, str]) -> Iterator[Machine]:
+    """Nodes of a type as a group makes them: one for each value of labels that the type leaves open and the group does
+    not.
+    """
+    labels = instance_type.labels
+    fixed = any(labels.get(key, value) != value for key, value in group.labels.items())
+    if fixed or not _meets(labels, group.requirements):
+        return
+    given = {**labels, **group.labels, **zone}
+    left_open = {
+        requirement.key: requirement.values
+        for requirement in group.requirements
+        if requirement.operator == "In" and requirement.key not in given
+    }
+    for values in product(*left_open.values()):
+        chosen = dict(zip(left_open, values, strict=True))
+        if not _meets(chosen, group.requirements):
+            continue
+        node = Node(
+            metadata=ObjectMeta(name=instance_type.name, labels={**given, **chosen}),
+            spec=NodeSpec(taints=list(group.taints or ())),
+            status=NodeStatus(capacity=instance_type.allocatable, allocatable=instance_type.allocatable),
+        )
+        yield Machine(as_new_node(_provided(node), {}), instance_type.name, instance_type.price)
+
+
+def _meets(labels: Mapping[str, str], requirements: Sequence[Requirement]) -> bool:
+    """Whether labels are none that the requirements exclude: a label that is not there may be any."""
+    return all(requirement.matches(labels) for requirement in requirements if requirement.key in labels)
+
+
+def _common(nodes: Sequence[Node]) -> Node:
+    """A node with the labels that all have, and the most of each resource."""
+    labels = dict(sorted(set.intersection(*({*node.metadata.labels.items()} for node in nodes))))
+    most: ResourceList = {}
+    for name, amount in chain.from_iterable(node.status.allocatable.items() for node in nodes):
+        most[name] = max((most.get(name) or "0", amount or "0"), key=lambda text: parse(text).nano)
+    status = replace(nodes[0].status, capacity=most, allocatable=most)
+    return replace(nodes[0], metadata=replace(nodes[0].metadata, labels=labels), status=status)
 
 
 def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:

@@ -21,7 +21,7 @@ from kubespread.questions.question import Instead, asks
 from kubespread.questions.queue.deals import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import groups_of
+from kubespread.questions.simulate.autoscaling import groups_of, types_of
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import ScenarioGiven, read_scenario
@@ -154,4 +154,5 @@ def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
     if kind is None:
         return None
     groups = groups_of(snapshot, kind, scenario.node_groups)
-    return lambda world: autoscale(world, groups, kind, searches=False)
+    types = types_of(kind, scenario.instance_types)
+    return lambda world: autoscale(world, groups, kind, types=types, searches=False)

@@ -23,7 +23,14 @@ from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties, Way
 from kubespread.questions.resolving import Resolved, claimants_of, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
+from kubespread.questions.simulate.autoscaling import (
+    GroupsGiven,
+    Simulated,
+    groups_of,
+    types_of,
+    with_autoscaling,
+    world_with,
+)
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.posed import Question
@@ -33,6 +40,7 @@ from kubespread.questions.simulate.reporting import Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of
+from kubespread.scenario.instance_types import InstanceTypesGiven
 from kubespread.scenario.prices import PricesGiven, read_prices
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -119,7 +127,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {question.runs}")
     check_deals(question.deals)
     required = question.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
-    autoscaler = _autoscaler(question.autoscaler, question.node_groups)
+    autoscaler = _autoscaler(question)
     reports = _placed(question, scene, autoscaler)
     return tuple(map(required.judged, reports)) if required.is_any else reports
 
@@ -142,7 +150,8 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
         groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
         prices = None if question.prices is None else read_prices(question.prices)
-        reports = with_autoscaling(world, simulated, autoscaler, groups, prices)
+        types = types_of(autoscaler, question.instance_types, prices)
+        reports = with_autoscaling(world, simulated, autoscaler, groups, types, prices)
         cluster.assume(world.assumed)
     return tuple(
         _with_random_ties(_with_missing_runs(report, scene, question.runs), resolved.version)
@@ -196,11 +205,12 @@ def _refused_with_gangs(question: Simulate) -> list[str]:
     return [name for name, is_asked in asked_for.items() if is_asked]
 
 
-def _autoscaler(name: str | None, node_groups: GroupsGiven) -> Autoscaler | None:
+def _autoscaler(question: Simulate) -> Autoscaler | None:
     """The autoscaler that adds nodes, None for none. Raises UsageError."""
+    name = question.autoscaler
     if name is None:
-        if node_groups is not None:
-            raise UsageError("node groups are for an autoscaler: say which, ca or karpenter")
+        if question.node_groups is not None or question.instance_types is not None:
+            raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
         return None
     try:
         return Autoscaler(name)
@@ -257,7 +267,8 @@ def simulate(
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
     sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    prices: PricesGiven | None = ..., gang: int | None = ..., same: str | None = ...,
+    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
+    gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -268,7 +279,8 @@ def simulate(
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
     sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
     preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    prices: PricesGiven | None = ..., gang: int | None = ..., same: str | None = ...,
+    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
+    gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -293,6 +305,7 @@ def simulate(
     preemption: bool | None = None,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
     gang: int | None = None,
     same: str | None = None,
@@ -316,7 +329,8 @@ def simulate(
     running one takes those away first.
 
     With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups.
+    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
+    ``instance_types`` that of an InstanceTypes file, or the types.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -325,8 +339,9 @@ def simulate(
         from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
         preemption=preemption is not False, tells_preemption=bool(preemption),
         autoscaler=autoscaler,  # type: ignore[arg-type]  # what is none is found when it is asked
-        node_groups=node_groups, prices=prices, gang=gang, same=same, named=name, namespace=namespace,
-        selector=selector, recursive=recursive, template_path=template_path, settings=tuple(set),
+        node_groups=node_groups, instance_types=instance_types, prices=prices, gang=gang, same=same,
+        named=name, namespace=namespace, selector=selector,
+        recursive=recursive, template_path=template_path, settings=tuple(set),
     )  # fmt: skip
     reports = ask(snapshot, question, scheduler, on_progress, on_refused, Workers(jobs), timeout)
     return reports if isinstance(pods, list | tuple) else question.alone(reports)

@@ -18,13 +18,14 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, NodeGroup
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.worlds import world_of
+from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
@@ -60,6 +61,23 @@ def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> Sequ
     return read_node_groups(chosen) if isinstance(chosen, str) else chosen
 
 
+def types_of(
+    kind: Autoscaler, chosen: InstanceTypesGiven | None, prices: Prices | None = None
+) -> Sequence[InstanceType]:
+    """What Karpenter may launch; nothing where nobody says. A type without a price of its own has that of ``prices``.
+    Raises UsageError, and ManifestError for what is wrong.
+    """
+    if chosen is not None and kind is not Autoscaler.KARPENTER:
+        raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
+    types = () if chosen is None else read_instance_types(chosen)
+    return types if prices is None else [_priced(instance_type, prices) for instance_type in types]
+
+
+def _priced(instance_type: InstanceType, prices: Prices) -> InstanceType:
+    known = prices.prices.get(instance_type.labels.get(prices.label, ""))
+    return instance_type if instance_type.price is not None else structs.replace(instance_type, price=known)
+
+
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
     """The cluster without its own waiting pods, but with the placed replicas; the others wait, as do the replacements
     of preempted pods unless they find a node.
@@ -92,7 +110,12 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 
 
 def with_autoscaling(
-    world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup], prices: Prices | None
+    world: World,
+    simulated: Sequence[Simulated],
+    kind: Autoscaler,
+    groups: Sequence[NodeGroup],
+    types: Sequence[InstanceType],
+    prices: Prices | None,
 ) -> tuple[SimulateReport, ...]:
     """The reports; those with pending replicas get the autoscaler's account.
 
@@ -102,7 +125,7 @@ def with_autoscaling(
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
     if not world.waiting:
         return tuple(simulation.report for simulation in simulated)
-    account = autoscale(world, groups, kind).with_notes(_notes(simulated))
+    account = autoscale(world, groups, kind, types=types).with_notes(_notes(simulated))
     if prices is not None and account.added:
         names = [name for loop in account.loops for group in loop.added for name in group.nodes]
         nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]

@@ -39,6 +39,8 @@ def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     if report.loops:
         yield from _loops(report.loops, look)
         yield from flowed([[cell(f"nodes: {_groups(report)}")]], look)
+        if report.types:
+            yield from flowed([[cell(f"instance types: {_types(report)}")]], look)
     for sentence in added_cost(report):
         yield from flowed([[cell(sentence)]], look)
     for sentence in _enough(report):
@@ -103,6 +105,12 @@ def _groups(report: AutoscalingReport) -> str:
     return _by_pool(report, changes)
 
 
+def _types(report: AutoscalingReport) -> str:
+    """``2 m6i.2xlarge · 1 c6i.large, 0.853 in all``, unless another sentence says what they cost."""
+    price = "" if report.price is None or report.cost is not None else f", {report.price:f} in all"
+    return f"{' · '.join(f'{kind.nodes:,} {kind.name}' for kind in report.types)}{price}"
+
+
 def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
     """The phrases for each group; a name that several zones share is written once: ``w (a 2 · b 1)``."""
     groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
@@ -122,7 +130,7 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
         yield f"{bound}: {least.total:,}, {by_pool}"
-    elif report.waiting and not report.unknown_groups:
+    elif report.least_per_group and not report.unknown_groups:
         yield "no number of new nodes was found with which all fit"
     alone = [(least.group, f" {least.total:,}") for least in report.least_per_group if least.total is not None]
     if len(report.least_per_group) > 1 and alone:

@@ -66,15 +66,16 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             "then",
             (
                 "until_full", "from_scratch", "ties", "seed", "sample", "runs", "tells_preemption", "autoscaler",
-                "node_groups", "prices", "gang", "same", "require_placed", "max_skew", "min_domains", "survive",
-                "every", "selector", "all_namespaces",
+                "node_groups", "instance_types", "prices", "gang", "same", "require_placed", "max_skew", "min_domains",
+                "survive", "every", "selector", "all_namespaces",
             ),
             "the steps are played for one workload, whose replicas stay where they are",
         ),
         Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
     )  # fmt: skip
     needs = {
-        "same": ("gang",), "node_groups": ("autoscaler",), "prices": ("autoscaler",), "fail_on": ("then",),
+        "same": ("gang",), "node_groups": ("autoscaler",), "prices": ("autoscaler",),
+        "instance_types": ("autoscaler",), "fail_on": ("then",),
         "jobs": ("runs", "then"), "engine": ("runs", "then"), "timeout": ("runs", "then"),
     }  # fmt: skip
     hands_out = True
@@ -153,6 +154,13 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         str | Any | None,
         Option(
             "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
+            metavar="FILE", heading=_AUTOSCALING, is_path=True,
+        ),
+    ] = None  # fmt: skip
+    instance_types: Annotated[
+        str | Any | None,
+        Option(
+            "Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).",
             metavar="FILE", heading=_AUTOSCALING, is_path=True,
         ),
     ] = None  # fmt: skip

@@ -111,6 +111,7 @@ _LOOP: Sequence[Column[Any]] = (
     Column(header="ADDED", value=lambda row: len(row[1].nodes)),
     Column(header="PLACED", value=lambda row: row[0].placed),
     Column(header="PENDING", value=lambda row: row[0].left),
+    Column(header="TYPES", value=lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
 )
 
 

@@ -252,6 +252,14 @@ def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
     return len(pairs) > 1 or short_key(key) == short_key(other)
 
 
+def labels_of_zone(zone: str, nodes: Sequence[Node]) -> dict[str, str]:
+    """The labels of a zone that a new machine in it has: what all nodes there agree on."""
+    inside = [node.metadata.labels for node in nodes if node.metadata.labels.get(ZONE) == zone]
+    agreed = set.intersection(*({*labels.items()} for labels in inside)) if inside else set()
+    own = {key: value for key, value in sorted(agreed) if key in _OF_A_ZONE or (value == zone and key != HOSTNAME)}
+    return {**own, ZONE: zone}
+
+
 def _of_the_zone(key: str, zone: str, own: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
     """What all nodes of the zone agree on."""
     labels = {}

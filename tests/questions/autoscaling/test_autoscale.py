@@ -306,12 +306,13 @@ def test_karpenter(case: Pools) -> None:
 
 
 GAP = "karpenter: the instance types of pool are not in the cluster: its new nodes"
+TOLD = "--instance-types FILE says which there are (kubespread autoscaler --types-from-nodes prints one)"
 POOL = NodeGroup("pool", zones=("a", "b"), members=parse_selector("pool=w"))
 MEMBER = machine("w1", "a", pool="w", cpu="100m")
 UNKNOWN = {
-    "nothing tells what a node is like": ([*SMALL, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} may be of any kind"])),
+    "nothing tells what a node is like": ([*SMALL, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} may be of any kind; {TOLD}"])),
     "a node like those of the pool is too small, but another may not be": (
-        [MEMBER, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} are taken to be like node w1"]),
+        [MEMBER, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} are taken to be like node w1; {TOLD}"]),
     ),
     "a node like those of the pool is enough": (
         [machine("w1", "a", pool="w", cpu="1"), *waiting(2)], POOL, ((), 0, []),
@@ -324,7 +325,7 @@ UNKNOWN = {
     ),
     "or are in other zones": ([*SMALL, *waiting(2, nodeSelector={ZONE: "c"})], POOL, ((), 2, [])),
     "it may take some of the pods, and others certainly not": (
-        [*SMALL, *waiting(2), pod("else", nodeSelector={ZONE: "c"})], POOL, ((), 3, [f"{GAP} may be of any kind"]),
+        [*SMALL, *waiting(2), pod("else", nodeSelector={ZONE: "c"})], POOL, ((), 3, [f"{GAP} may be of any kind; {TOLD}"]),
     ),
     "it may have no more nodes": ([*SMALL, *waiting(2)], replace(POOL, maximum=0), ((), 2, [])),
     "a template tells": ([*SMALL, *waiting(2, cpu="9")], replace(POOL, template=GIVEN), ((), 2, [])),

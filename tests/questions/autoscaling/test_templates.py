@@ -49,7 +49,7 @@ def made(node: Data, *, zone: str | None = None) -> Any:
     (found,) = zone_groups(
         [NodeGroup("w", members=IN_POOL, template=typed(node), zones=() if zone is None else (zone,))], []
     )
-    (new,) = found.new_nodes(1, {"w-1"})
+    (new,) = found.new_nodes(found.machines, {"w-1"})
     return found, new
 
 

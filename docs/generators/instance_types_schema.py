@@ -1,0 +1,17 @@
+"""The JSON Schema of files of instance types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docs.generators.scenario_schema import fields_schema
+from kubespread.scenario.instance_types import INSTANCE_TYPES, KIND, TYPE
+from kubespread.scenario.types import API_VERSION
+
+
+def schema() -> dict[str, Any]:
+    """What no reader of JSON Schema can tell, whether amounts and labels are some, is left out."""
+    root = fields_schema(INSTANCE_TYPES)
+    root["properties"] |= {"apiVersion": {"const": API_VERSION}, "kind": {"const": KIND}}
+    root["properties"]["instanceTypes"] |= {"minItems": 1, "items": fields_schema(TYPE)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": KIND, **root}

@@ -1,0 +1,149 @@
+"""Files of instance types: what they mean, what is said of those that mean nothing, and what nodes tell of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from docs.generators.instance_types_schema import schema
+from kubespread.errors import ManifestError
+from kubespread.node_groups.groups import InstanceType
+from kubespread.scenario.instance_types import as_text, read_instance_types, types_of_nodes
+from tests.builders import Data
+from tests.questions.autoscaling.clusters import machine, typed
+
+HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: InstanceTypes\n"
+NAME, OS, ARCH = "node.kubernetes.io/instance-type", "kubernetes.io/os", "kubernetes.io/arch"
+SCHEMA = Draft202012Validator(schema())
+
+
+def test_everything_a_type_may_have(tmp_path: Path) -> None:
+    entry = (
+        "{name: p4d, cpu: 95690m, memory: 1100Gi, pods: 250, resources: {nvidia.com/gpu: 8}, zones: [a, b], "
+        "labels: {kubernetes.io/arch: amd64}, price: 32.7726}"
+    )
+    (tmp_path / "types.yaml").write_text(f"{HEAD}instanceTypes:\n- {entry}\n")
+    assert read_instance_types(str(tmp_path / "types.yaml")) == (
+        InstanceType(
+            "p4d",
+            {"cpu": "95690m", "memory": "1100Gi", "pods": "250", "nvidia.com/gpu": "8"},
+            {OS: "linux", NAME: "p4d", ARCH: "amd64"},
+            ("a", "b"),
+            Decimal("32.7726"),
+        ),
+    )
+
+
+def test_the_least_a_type_may_have() -> None:
+    (found,) = read_instance_types(f"{HEAD}instanceTypes: [{{name: m, cpu: 4, memory: 16Gi}}]\n")
+    labels = {OS: "linux", NAME: "m"}
+    assert found == InstanceType("m", {"cpu": "4", "memory": "16Gi", "pods": "110"}, labels)
+
+
+FAULTS: dict[str, tuple[str, list[str]]] = {
+    "none": ("instanceTypes: []", ["3: instanceTypes: expected at least one instance type, found none"]),
+    "an unknown field, which is nearly one": (
+        "instanceTypes:\n- {name: m, cpu: 4, memory: 16Gi, prices: 1}",
+        ['4: instanceTypes[0].prices: strict decoding error: unknown field "instanceTypes[0].prices", '
+         'did you mean "instanceTypes[0].price"?'],
+    ),
+    "what is missing": (
+        "instanceTypes:\n- name: m",
+        ["4: instanceTypes[0].cpu: Required value: what a node of it offers pods, as status.allocatable has it",
+         "4: instanceTypes[0].memory: Required value: the same of memory"],
+    ),
+    "amounts that are none": (
+        "instanceTypes:\n- name: m\n  cpu: many\n  memory: -1Gi\n  resources: {a/b/c: 1, cpu: 3}",
+        ["5: instanceTypes[0].cpu: Invalid value: \"many\": quantities must match the regular expression "
+         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+         '6: instanceTypes[0].memory: Invalid value: "-1Gi": must be greater than or equal to 0',
+         '7: instanceTypes[0].resources.a/b/c: Invalid value: "a/b/c": a valid label key must consist of'],
+    ),
+    "a price that is none": (
+        "instanceTypes:\n- {name: m, cpu: 4, memory: 16Gi, price: -1}",
+        ["4: instanceTypes[0].price: expected a number from 0 with at most six decimals, found -1"],
+    ),
+    "the same twice": (
+        "instanceTypes:\n- {name: m, cpu: 4, memory: 16Gi}\n- {name: m, cpu: 5, memory: 16Gi}",
+        ['5: instanceTypes[1].name: Duplicate value: "m": another with the same labels is above'],
+    ),
+    "labels that have fields of their own": (
+        f"instanceTypes:\n- name: m\n  cpu: 4\n  memory: 1Gi\n  labels: {{{NAME}: x, topology.kubernetes.io/zone: a}}",
+        [f'7: instanceTypes[0].labels.{NAME}: Invalid value: "x": it is "m", the name',
+         "7: instanceTypes[0].labels.topology.kubernetes.io/zone: expected the zones in zones, not as a label"],
+    ),
+    "zones": (
+        "instanceTypes:\n- {name: m, cpu: 4, memory: 1Gi, zones: [a, a]}",
+        ['4: instanceTypes[0].zones[1]: Duplicate value: "a"'],
+    ),
+    "another kind": (
+        "kind: NodeGroups",
+        ["3: kind: expected apiVersion kubespread.dev/v1alpha1 and kind InstanceTypes, found "],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=list(FAULTS))
+def test_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    head = HEAD.replace("kind: InstanceTypes\n", "#\n") if text.startswith("kind") else HEAD
+    Path("types.yaml").write_text(f"{head}{text}\n")
+    with pytest.raises(ManifestError) as raised:
+        read_instance_types("types.yaml")
+    said = str(raised.value).splitlines()
+    for line, start in zip(said, expected, strict=False):
+        assert line.startswith(f"types.yaml:{start}")
+    assert len(said) >= len(expected)
+
+
+@pytest.mark.parametrize("entry", [{"name": "m"}, {"name": "m", "cpu": 4, "memory": "1Gi", "size": 3}, "m"])
+def test_the_schema_refuses_what_the_program_refuses(entry: Any) -> None:
+    document = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "InstanceTypes", "instanceTypes": [entry]}
+    assert not SCHEMA.is_valid(document)
+    with pytest.raises(ManifestError):
+        read_instance_types(document)
+
+
+def of_type(name: str | None, number: int, *, cpu: str = "4", **labels: str) -> Data:
+    made = machine(f"n{number}", "a", cpu=cpu)
+    made["metadata"]["labels"] |= {**({} if name is None else {NAME: name}), "pool": "x", **labels}
+    return made
+
+
+def test_nodes_tell_of_their_types() -> None:
+    """One for each type and kind of machine, which offers the least that one of its nodes does."""
+    spot, generation = {"karpenter.sh/capacity-type": "spot"}, {"karpenter.k8s.aws/instance-generation": "6"}
+    gpu = of_type("g", 5)
+    gpu["status"]["allocatable"] |= {"nvidia.com/gpu": "1", "hugepages-2Mi": "0"}
+    nodes = [
+        of_type("m", 0), of_type("m", 1, cpu="3920m", **{OS: "linux"}), of_type("m", 2, **spot),
+        of_type("c", 3, **{ARCH: "arm64", **generation}), of_type(None, 4), gpu,
+    ]  # fmt: skip
+    types, untold = types_of_nodes(map(typed, nodes))
+    assert [(each.name, each.allocatable["cpu"], each.labels) for each in types] == [
+        ("c", "4", {NAME: "c", OS: "linux", ARCH: "arm64", **generation}),
+        ("g", "4", {NAME: "g", OS: "linux"}),
+        ("m", "4", {NAME: "m", OS: "linux", **spot}),
+        ("m", "3920m", {NAME: "m", OS: "linux"}),
+    ]
+    assert types[1].allocatable["nvidia.com/gpu"] == "1"
+    assert "hugepages-2Mi" not in types[1].allocatable
+    assert untold == 1
+
+
+def test_what_is_printed_is_read_back_unchanged() -> None:
+    types, _ = types_of_nodes(map(typed, [of_type("m", 0), of_type("c", 1, **{ARCH: "arm64"})]))
+    priced = (
+        *types,
+        InstanceType(
+            "p", {"cpu": "1", "memory": "1Gi", "pods": "8"}, {NAME: "p", OS: "linux"}, ("a",), Decimal("0.125")
+        ),
+    )
+    text = as_text(priced)
+    assert read_instance_types(text) == priced
+    SCHEMA.validate(yaml.safe_load(text))
