@@ -101,7 +101,7 @@ def test_a_type_without_a_price_has_that_of_the_price_file(tmp_path: Path) -> No
     account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
     assert (account["types"], account["cost"]["total"]["amount"]) == (
         [{"name": "b", "nodes": 2, "price": "0.2"}],
-        "0.2",
+        "0.4",
     )
 
 
