@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FILE_INTERVAL = 0.5
 _ERROR = "error: "
-_READABLE = 160
+_READABLE = 180
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 

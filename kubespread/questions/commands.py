@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from shlex import quote
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from kubespread.snapshot.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from kubespread.questions.question import WorkloadsQuestion
+    from kubespread.questions.scene import Scene
 
 
 class Commands(Struct, frozen=True):
@@ -17,6 +22,14 @@ class Commands(Struct, frozen=True):
     context: str | None
     whose: str
     """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
+
+    @classmethod
+    def about(cls, question: WorkloadsQuestion[Any], scene: Scene) -> Commands:
+        """Those about the workloads and the cluster of ``question``."""
+        within = question.asked_in(scene.snapshot).within
+        whose = [*question.workloads, "-A" if within is None else f"-n {quote(within)}"]
+        whose += [f"-l {quote(question.selector)}"] if question.selector else []
+        return cls(scene.snapshot, None if scene.source is None else scene.source.context, " ".join(whose))
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
         """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""

@@ -231,7 +231,8 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
     victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
     text = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
-    return (f"{text}; to wait again is not held against it",)
+    again = "if it waits again, that is not counted" if len(waited) == 1 else "if they wait again, that is not counted"
+    return (f"{text}; {again}",)
 
 
 def ask(

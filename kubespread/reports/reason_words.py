@@ -79,7 +79,8 @@ _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 def words_of(reason: str) -> ReasonWords:
     """What is said of a reason of kube-scheduler; one that is not known here is its own short name."""
     if reason.startswith(_INSUFFICIENT):
-        return _lacking(reason.removeprefix(_INSUFFICIENT))
+        resource = reason.removeprefix(_INSUFFICIENT)
+        return ReasonWords(resource, f"has too little {resource}", f"have too little {resource}")
     matching = (words for start, words in _WORDS if reason.startswith(start))
     return next(matching, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
 

@@ -74,7 +74,7 @@ GAPS = [
 ASSUMED = (
     "note: kube-scheduler v1.33 is assumed, from the newest kubelet (v1.33.5-eks-113cf36); --kube-version sets another"
 )
-WAITED = "note: 3 pods that waited were placed before anything is lost; to wait again is not held against it"
+WAITED = "note: 3 pods that waited were placed before anything is lost; if they wait again, that is not counted"
 NEVER = [f"not modeled: {text}" for text in Survive.never_modelled]
 NOTES: dict[str, tuple[list[str], int, list[str]]] = {
     "one of each kind, what is about the answer first, and how many more there are": (

@@ -137,7 +137,7 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
     "a directory as SCENARIO": ("play d -S cluster.json", {"d": Path.mkdir}, 2, "d: Is a directory"),
     "a link to itself in a directory of clusters": ("explain pod.json -S .", {"loop.json": lambda path: path.symlink_to("loop.json")}, 3, "Too many levels of symbolic links"),
     # Size
-    "2,000 containers": ("explain pod.json -S cluster.json", {"pod.json": with_many(containers=CONTAINERS)}, 1, "all 3 nodes lack cpu"),
+    "2,000 containers": ("explain pod.json -S cluster.json", {"pod.json": with_many(containers=CONTAINERS)}, 1, "all 3 nodes have too little cpu"),
     "advice on 500 constraints with keys of no node": (
         "advise pod.json -S cluster.json", {"pod.json": pod(constraints=[hard(f"k{at}", match=WEB) for at in range(500)])}, 0, "the pod fits with label n0 k0=new-1 k1=new-1",
     ),

@@ -334,7 +334,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
             "  a  0 → 1  █  n0 +1",
             "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
             "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node lacks cpu",
+            "  1 pending: the only node has too little cpu",
         ],
     ),
     "never": (
@@ -343,7 +343,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         [
             "Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node lacks cpu",
+            "  1 pending: the only node has too little cpu",
         ],
     ),
     "why it does not help": (
@@ -353,7 +353,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
             "Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  preemption finds no node: preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
             "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node lacks cpu",
+            "  1 pending: the only node has too little cpu",
         ],
     ),
     "as many as fit is what fits beside what runs": (
@@ -363,7 +363,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
             "Pod/web in default: 0 fit",
             "  preemption could free n0 by evicting default/victim",
             "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  the next one stops: the only node lacks cpu",
+            "  the next one stops: the only node has too little cpu",
         ],
     ),
 }

@@ -107,7 +107,7 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
     "a file of node groups": (
         "groups.json", (GROUPS % 2, GROUPS % 9),
         ["simulate", "web.yaml", "--set", "cpu=7", "--replicas", "6", "--autoscaler", "ca", "--node-groups", "groups.json"],
-        ["4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes lack cpu; cluster-autoscaler adds", "4 of 6 placed"],
+        ["4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes have too little cpu; cluster-autoscaler adds", "4 of 6 placed"],
     ),
     "the manifest of a new node": (
         "node.yaml", (NODE % 1, NODE % 0), ["simulate", "web.yaml", "--replicas", "max", "--delete-node", "zone=zoneA",

@@ -34,7 +34,7 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         [*zones(b={"cpu": "1"}), node("b2", zone="b", unschedulable=True)],
         IN_A,
         pod(constraints=[hard()], requests=ASKS),
-        "A lets it only into b; there 2 nodes lack cpu, 1 node is cordoned",
+        "A lets it only into b; there 2 nodes have too little cpu, 1 node is cordoned",
     ),
     "another constraint bars what is left": (
         [node("a0", zone="a", host="a0"), node("b0", zone="b", host="b0"), node("b1", zone="b", host="b1")],
@@ -48,12 +48,17 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         pod(constraints=[soft(), hard()]),
         "B lets it only into b; there both nodes are cordoned",
     ),
-    "one cause everywhere": (zones(a={"cpu": "1"}, b={"cpu": "1"}), IN_A, pod(requests=ASKS), "all 4 nodes lack cpu"),
+    "one cause everywhere": (
+        zones(a={"cpu": "1"}, b={"cpu": "1"}),
+        IN_A,
+        pod(requests=ASKS),
+        "all 4 nodes have too little cpu",
+    ),
     "one cause everywhere, whatever the constraint says": (
         zones(a={"cpu": "1"}, b={"cpu": "1"}),
         IN_A,
         pod(constraints=[hard()], requests=ASKS),
-        "all 4 nodes lack cpu",
+        "all 4 nodes have too little cpu",
     ),
     "a single node": ([node("n", unschedulable=True)], [], pod(), "the only node is cordoned"),
     "several taints are one cause": (
@@ -66,7 +71,7 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         [node("n", unschedulable=True, cpu="1")],
         [],
         pod(requests=ASKS),
-        "the only node is cordoned and lacks cpu",
+        "the only node is cordoned and has too little cpu",
     ),
     "a label that no node has": (
         zones(),
@@ -84,13 +89,13 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         [node("a0", zone="a"), node("m0", pool="mem", cpu="1", taints=[taint("gpu", value="x")])],
         [],
         pod(nodeSelector={"pool": "mem"}, constraints=[hard()], requests=ASKS),
-        "nodeSelector pool=mem leaves only m0, which has no zone label, has taint gpu=x:NoSchedule and lacks cpu",
+        "nodeSelector pool=mem leaves only m0, which has no zone label, has taint gpu=x:NoSchedule and has too little cpu",
     ),
     "a node selector that leaves some nodes": (
         [node("a0", zone="a"), *(node(f"m{number}", pool="mem", cpu="1") for number in range(2))],
         [],
         pod(nodeSelector={"pool": "mem"}, requests=ASKS),
-        "nodeSelector pool=mem leaves only m0 and m1; there both nodes lack cpu",
+        "nodeSelector pool=mem leaves only m0 and m1; there both nodes have too little cpu",
     ),
     "a constraint that counts other nodes once another one is gone": (
         [

@@ -38,7 +38,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    check(screens(), uncut="--")
+    check(screens(), uncut=["--"])
 
 
 def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> None:

@@ -99,7 +99,7 @@ def _left(reason: BarringReason) -> int:
 
 
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
-    """``no node has disk=ssd (nodeSelector)``, ``both nodes lack cpu and lack memory``; and what else is wrong where
+    """``no node has disk=ssd (nodeSelector)``, ``both nodes have too little cpu``; and what else is wrong where
     each node has further faults.
     """
     parts = [_nowhere(reason, evaluation.cluster.nodes) for reason in everywhere if isinstance(reason, Barring)]

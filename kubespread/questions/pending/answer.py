@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from shlex import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,8 +15,10 @@ from kubespread.candidate.settings import parse_settings
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.freeing import Group, Kind, RevisePod, least_change
@@ -23,6 +26,7 @@ from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.question import asks
 from kubespread.questions.remedies.advice import options
+from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials
 from kubespread.questions.remedies.stuck import Stuck
@@ -86,7 +90,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
-    groups = _groups(scene, is_asked)
+    groups = _groups(scene, is_asked, Commands.about(question, scene))
     if not groups:
         whose.check_any(world, now)
     return PendingReport(
@@ -106,7 +110,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     )
 
 
-def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[StuckGroup]:
+def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
     """The largest first. After each cause, progress reports the number of pods whose remedy is known."""
     world = scene.world
     by_workload: dict[WorkloadName, list[Kind]] = {}
@@ -117,7 +121,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[Stuc
         for stuck in _together(world, kinds):
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
     groups: list[StuckGroup] = []
-    freeing = _Freeing(world, scene.now, scene.release)
+    freeing = _Freeing(world, scene.now, scene.release, commands)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
         if scene.on_progress is not None:
@@ -190,6 +194,7 @@ class _Freeing(Struct, dict=True):
     world: World
     snapshot: Snapshot
     version: KubeVersion
+    commands: Commands
     left: float = MOST_EFFORT
 
     @cached_property
@@ -239,7 +244,20 @@ class _Freeing(Struct, dict=True):
             fitting=sum(stuck.fitting for stuck in alike),
             victims=waits.victims,
             tried=tried,
+            command=""
+            if best is None
+            else self._command(best.change, next(iter(workloads)), NamespacedName.of(pods[0])),
         )
+
+    def _command(self, change: Change, workload: WorkloadName, pod: NamespacedName) -> str:
+        edits = (str(edit).partition(" ") for edit in change.edits)
+        words = [f"--{verb} {quote(rest)}" for verb, _, rest in edits]
+        words += [f"--set {quote(setting)}" for setting in change.settings]
+        if not change.settings:
+            return self.commands.of("pending", *words)
+        kind = POD_CREATORS.get(workload.kind)
+        reference = f"{kind.short}/{workload.name}" if kind is not None and kind.has_replicas else f"po/{pod.name}"
+        return self.commands.of("simulate", quote(reference), *words, namespace=workload.namespace)
 
     def _suggestion(self, best: Found, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
         change, answer = best.change, best.answer

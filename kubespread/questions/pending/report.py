@@ -45,6 +45,10 @@ class StuckGroup(Report, frozen=True):
     """NAMESPACE/name of the pods that are preempted for them."""
     tried: int = 0
     """How many changes were made and asked about."""
+    command: str = ""
+    """What shows the change: where it sets something in the pods, the replicas of the first workload; else what is
+    still pending then. Empty where there is none.
+    """
 
     @property
     def freed(self) -> int:
@@ -86,7 +90,8 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
     headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
     if changes:
-        yield f"{headline}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {freed:,} of them"
+        them = "it" if report.pending == 1 else "all of them" if freed == report.pending else f"{freed:,} of them"
+        yield f"{headline}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {them}"
     elif placed:
         other = "" if placed == report.pending else ", and no change was found that frees any other"
         yield f"{headline}; {placed:,} of them {'finds' if placed == 1 else 'find'} a node as things are{other}"

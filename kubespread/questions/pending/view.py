@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.views.flow import aim
+from kubespread.views.flow import INDENT, aim
 from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, wrapped
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
@@ -50,7 +50,7 @@ def _frees(group: StuckGroup) -> str:
 _PODS: Column[StuckGroup] = count("PODS", lambda group: len(group.pods))
 _FREES: Column[StuckGroup] = count("FREES", lambda group: group.freed)
 _WORKLOADS: Column[StuckGroup] = Column(header="WORKLOADS", value=lambda group: group.workloads)
-_WHY: Column[StuckGroup] = Column(header="WHY", value=lambda group: group.why, short="CAUSE")
+_WHY: Column[StuckGroup] = Column(header="WHY", value=lambda group: group.why)
 _GROUP: Sequence[Column[StuckGroup]] = (
     _PODS,
     _FREES,
@@ -68,7 +68,7 @@ _CHANGE: Sequence[Column[StuckGroup]] = (
 )  # fmt: skip
 
 _ON_PAGE: Sequence[Column[StuckGroup]] = (
-    Column(header="WHY", value=lambda group: group.why, title="Cause"),
+    _WHY,
     _PODS,
     _WORKLOADS,
     Column(header="CHANGE", value=_change, title="Smallest change, tried"),
@@ -145,6 +145,7 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
     whole = [*table([_WHY, *counts, *_CHANGE], report.groups, look)]
     if not look.in_full and sum(width_of(part.text) for part in whole[0]) <= aim(look):
         yield from whole
+        yield from _first_command(report, look)
         return
     lines = table([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
     if look.headers:
@@ -152,6 +153,16 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
     for group, line in zip(report.groups, lines, strict=True):
         yield line
         yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
+    if not look.in_full:
+        yield from _first_command(report, look)
+
+
+def _first_command(report: PendingReport, look: Look) -> Iterator[Line]:
+    """Settings are no options of this command: how the first of them are tried, in one line to be copied."""
+    settings = (group for group in report.groups if _options(group).startswith("--set "))
+    first = next(settings, None)
+    if first is not None and look.headers:
+        yield [Cell(INDENT), cell(f"try: {first.command}", DIM)]
 
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
@@ -183,4 +194,5 @@ def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
         if text:
             yield from wrapped([indent, cell(text, DIM)], look.width, _INSIDE + 2)
     # To be copied, and therefore in one line.
-    yield from ([indent, cell(command, DIM)] for command in commands)
+    tried = [f"try: {group.command}"] if group.command else []
+    yield from ([indent, cell(command, DIM)] for command in (*tried, *commands))

@@ -166,10 +166,7 @@ class _Asking:
             "workloads": question.workloads, "namespace": question.namespace, "selector": question.selector,
             "preemption": question.preemption,
         }  # fmt: skip
-        whose = [*question.workloads, "-A" if self.whose.within is None else f"-n {self.whose.within}"]
-        whose += [f"-l {question.selector}"] if question.selector else []
-        source = scene.source
-        self.commands = Commands(scene.snapshot, None if source is None else source.context, " ".join(whose))
+        self.commands = Commands.about(question, scene)
 
     def of(self, question: Question[R], doing: str) -> R | None:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""

@@ -239,7 +239,8 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
-        yield f"{count_of(report.pending_before, 'pod')} pending already, before anything is lost"
+        stays = f"{count_of(report.pending_before, 'pod')} {'stays' if report.pending_before == 1 else 'stay'}"
+        yield f"{stays} pending before anything is lost, once those that fit are placed"
 
 
 _Rank = tuple[bool, int, int]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import PendingReport, Snapshot
 from tests.builders import Data, hard, node, owned_by, pod, pods_on, taint
-from tests.cli.support import FIXTURES
+from tests.cli.support import FIXTURES, run
 from tests.world.clusters import gone_to_sleep
 
 STUCK = kubespread.load(FIXTURES / "clusters" / "stuck.yaml")
@@ -209,3 +211,17 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
     cluster = Snapshot.from_objects([node("n0"), *waiting(2), *waiting(1, "api")])
     both, one = kubespread.pending(cluster), kubespread.pending(cluster, workloads="rs/api")
     assert (both.pending, one.pending, [name.name for name in one.asked]) == (3, 1, ["api"])
+
+
+def test_what_is_set_in_pods_is_tried_with_the_command_that_is_printed() -> None:
+    file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
+    screen = run("pending", "-A", "-S", file, "-q", "--color", "never", terminal=100).out
+    (command,) = (line.removeprefix("  try: kubespread ") for line in screen.splitlines() if line.startswith("  try: "))
+    assert shlex.split(command)[:4] == ["simulate", "deploy/promo", "--set", "minDomains[zone]=3"]
+    tried = run(*shlex.split(command), "-o", "json", "-q")
+    assert (tried.code, json.loads(tried.out)["answer"][0]) == (0, "4 of 4 placed")
+
+
+def test_what_is_done_to_the_cluster_is_tried_with_the_same_question() -> None:
+    (group,) = asked([gone_to_sleep(node("a", cpu="4")), *waiting(2, requests={"cpu": "1"})]).groups
+    assert group.command == "kubespread pending --uncordon a -A"
