@@ -34,7 +34,14 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.topology_keys",
         "node_groups.groups",
     },
-    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
+    "scenario": {
+        "manifest",
+        "kube",
+        "snapshot.edits",
+        "candidate.settings",
+        "candidate.input.kustomization",
+        "node_groups.groups",
+    },  # fmt: skip
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},

@@ -110,6 +110,8 @@ def _arguments(question: type[questions.Question[Any]]) -> Iterator[tuple[str, A
             yield "workload", _OneOrAll if isinstance(option, questions.Sides) else _Workload, None
             if isinstance(option, questions.Sides):
                 yield from ((name, kind, None) for name, kind in _AFTER.items())
+        elif isinstance(option, questions.Applied):
+            yield "manifest", _First, None
         elif isinstance(option, questions.Scenario):
             yield "steps", _Steps, msgspec.field()
             yield "manifest", _First, None
@@ -139,6 +141,8 @@ def asked_by(
     for field, _, option in questions.options_of(question):
         if isinstance(option, questions.Scenario):
             values[field.name] = scenario_of(arguments)
+        elif isinstance(option, questions.Applied):
+            values[field.name] = () if arguments.manifest is None else (manifest_of(arguments.manifest),)
         elif isinstance(option, questions.Promises):
             from kubespread.scenario.promises import promises_of
 

@@ -22,13 +22,14 @@ from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.pod import EVERYWHERE, check_asked, manifest_field, pods_field
+from kubespread.cli.pod import EVERYWHERE, applied_field, check_asked, manifest_field, pods_field
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.question import (
+    Applied,
     Argument,
     Ending,
     ManifestsQuestion,
@@ -245,7 +246,7 @@ def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
-    if isinstance(option, Namespace | Pod | Prices | Promises | Scenario | Workload):
+    if isinstance(option, Applied | Namespace | Pod | Prices | Promises | Scenario | Workload):
         return _of_its_own(name, option, is_optional=default == ())
     if isinstance(option, Argument) and option.names:
         return _place_or_option(name, kind, option)
@@ -281,6 +282,8 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
 def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
     """Of what an option says more than its type does."""
     match option:
+        case Applied():
+            return applied_field(option)
         case Namespace():
             return _namespace(name, option)
         case Sides():

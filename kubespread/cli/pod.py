@@ -87,6 +87,22 @@ def manifest_field(option: Option) -> Field:
     return Field((Parameter("filename", Annotated[str | None, declared], None),), value)
 
 
+def applied_field(option: Option) -> Field:
+    """Manifests and kustomizations that are applied, as options."""
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        from kubespread.candidate.input.kustomization import Kustomization
+
+        files = typed["filename"] or ()
+        pods = (*files, *map(Kustomization, typed["kustomize"] or ()))
+        if pods:
+            check_asked(pods, {"recursive": any(Path(file).is_dir() for file in files)}, typed.scheduling)
+        return pods
+
+    declared = valued("-f", "--filename", metavar="FILE", rich_help_panel=MANIFESTS, help=f"{option.help} Repeatable.")
+    return Field((Parameter("filename", Annotated[list[str] | None, declared], None), _MANIFESTS[1]), value)
+
+
 def pods_field(option: Workload, *, is_optional: bool) -> Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
     place = option.metavar.strip("[].").partition("]")[0].lower()

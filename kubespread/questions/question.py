@@ -61,7 +61,7 @@ class Option:
     @property
     def is_told(self) -> bool:
         """Whether an answer repeats it in its question; reports have their subject and namespace of their own."""
-        own = isinstance(self, Workload | Scenario | Promises | Pod | Namespace | Ending)
+        own = isinstance(self, Workload | Applied | Scenario | Promises | Pod | Namespace | Ending)
         return not (self.is_for_scripts or self.is_path or own)
 
     @property
@@ -117,6 +117,12 @@ class Workloads(Workload):
 class Scenario(Argument):
     """A scenario: a file on the command line, positional; from an assistant the texts of the steps, after a manifest
     that is applied.
+    """
+
+
+class Applied(Option):
+    """Manifests that are applied first: kubectl's ``-f`` and ``-k`` on the command line, from an assistant the text of
+    one.
     """
 
 

@@ -3,7 +3,7 @@
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     rollback [NAMESPACE/]KIND/NAME
     restore NODES
-    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
+    apply FILE... [--kustomize DIRECTORY]... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
     upgrade NODES [--surge N] [--batch N] [--force]
 
 Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
@@ -16,6 +16,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from kubespread.candidate.input.kustomization import Kustomization
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
@@ -126,16 +127,17 @@ class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
     form: ClassVar = Form(
-        "apply", "FILE...", "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME]",
+        "apply", "FILE...", "FILE... [--kustomize DIRECTORY] [--set FIELD=VALUE] [--replicas N] [--name NAME]",
         fields={
-            "files": Field(Holds.TEXTS, "manifests or directories of them", is_required=True),
+            "files": Field(Holds.TEXTS, "manifests or directories of them"),
+            "kustomize": Field(Holds.TEXTS, "directories with a kustomization", flag="--kustomize"),
             "set": Field(Holds.TEXTS, "fields to change in each workload, as --set has them", flag="--set"),
             "replicas": Field(Holds.NUMBER, "how many replicas, whatever the manifest says", flag="--replicas"),
             "name": Field(Holds.TEXT, "which of several workloads", flag="--name"),
         },
     )  # fmt: skip
     given: tuple[Any, ...]
-    """Paths of files and directories, or workloads in any other accepted form."""
+    """Paths of files and directories, kustomizations, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as ``--set`` has them."""
     replicas: int | None = None
@@ -145,22 +147,24 @@ class Apply(StepVerb, frozen=True):
     @classmethod
     def parsed(cls, words: Sequence[str]) -> FieldValues:
         files, fields = _with_flags(cls.form, words)
-        if not files:
-            raise UsageError("apply: expected the manifests to apply")
-        return {"files": files, **fields}
+        return {**({"files": files} if files else {}), **fields}
 
     @classmethod
     def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
         settings = fields.get("set", ())
         parse_settings(settings)
-        files = tuple(path_in(directory, file) for file in fields["files"])
-        return cls(files, tuple(settings), fields.get("replicas"), fields.get("name"))
+        files = [path_in(directory, file) for file in fields.get("files", ())]
+        built = (Kustomization(path_in(directory, path)) for path in fields.get("kustomize", ()))
+        given = (*files, *built)
+        if not given:
+            raise UsageError("apply: expected the manifests to apply")
+        return cls(given, tuple(settings), fields.get("replicas"), fields.get("name"))
 
     @classmethod
     def line(cls, fields: FieldValues) -> str:
         flags = [(flag, fields[name]) for name, flag in cls.form.flags.items() if name in fields]
         values = [(flag, item) for flag, value in flags for item in (value if isinstance(value, list) else [value])]
-        return f"apply {shlex.join([*fields['files'], *(str(word) for pair in values for word in pair)])}"
+        return f"apply {shlex.join([*fields.get('files', ()), *(str(word) for pair in values for word in pair)])}"
 
 
 class Upgrade(OfNodes, StepVerb, frozen=True):

@@ -13,7 +13,7 @@ import kubespread
 from kubespread.assistants.arguments import schema
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.tools import bounded, tools
-from kubespread.questions.question import Scenario, Workload, options_of
+from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
 
@@ -57,9 +57,10 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
-    """Workloads and scenarios are, as texts: those are their own."""
+    """Workloads, manifests and scenarios are, as texts: those are their own."""
+    texts = Applied | Scenario | Workload
     taken = {each.name for each in msgspec.structs.fields(tools()[name].question)}
-    own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, Scenario | Workload)}
+    own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, texts)}
     for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}
     assert taken & own == for_assistants & own
 

@@ -246,7 +246,10 @@ SAMPLES: dict[str, dict[str, str]] = {
         **SHARED, "-n": "-n shop", "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption",
         "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3", **_WORKERS,
     },
-    "plan": {**SHARED, **_DRAINS, "-n": "-n shop", "--no-preemption": "--no-preemption", **_WORKERS},
+    "plan": {
+        **SHARED, **_DRAINS, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
+        **_WORKERS,
+    },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
     "verify": {

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 import kubespread
+from kubespread.candidate.input.kustomization import Kustomization
 from kubespread.errors import UsageError
+from kubespread.scenario.text import parse_step
+from kubespread.scenario.verbs import Apply
 from tests.builders import hosts
 from tests.cli.support import FIXTURES, run
-from tests.world.clusters import deployment
+from tests.world.clusters import budget, deployment
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
 
@@ -44,12 +47,12 @@ def test_the_headline_says_what_fits_and_who_is_worse(
 
 
 def test_nothing_planned_is_no_plan() -> None:
-    with pytest.raises(UsageError, match="nothing is planned: give edits, such as --add-node or --drain"):
+    with pytest.raises(UsageError, match="nothing is planned: give manifests"):
         kubespread.plan(small())
 
 
 def test_another_release_alone_is_a_plan() -> None:
-    report = kubespread.plan(small(), kubespread.Scheduler(kube_version="1.30"))
+    report = kubespread.plan(small(), scheduler=kubespread.Scheduler(kube_version="1.30"))
     assert (report.before.kube_version, report.after.kube_version, report.workloads) == ("1.37", "1.30", ())
 
 
@@ -79,3 +82,26 @@ def test_a_fleet_is_planned_for_and_a_pipe_gets_the_scenario() -> None:
     assert (fleet.code, "everything fits; none of 2 workloads is worse" in fleet.out) == (0, True)
     scenario = run("plan", "-S", SHOP, "--fail-hard", "zone=c", "-q", "-o", "scenario")
     assert scenario.out.endswith("spec:\n  steps:\n  - fail-hard zone=c\n")
+
+
+def test_manifests_are_steps_too() -> None:
+    """Once nodes are there that come first, and before anything else."""
+    web = deployment("web", replicas=2, cpu="2")[0]
+    new = deployment("new", replicas=3, cpu="1")[0]
+    report = kubespread.plan(small("add-node n0", "cordon n1"), [web, new, budget("new", minAvailable=2)])
+    assert [step.text.split(" ")[0] for step in report.played.steps] == ["add-node", "apply", "cordon"]
+    assert report.played.steps[1].rollouts[0].complete
+    assert [(row.workload.name, row.change, row.after and row.after.ready) for row in report.workloads] == [
+        # Both of its pods are in one zone now.
+        ("web", "worse", 2),
+        ("new", "new", 3),
+    ]
+    assert report.gone["scaled down"] == 2
+
+
+def test_kustomizations_are_steps_of_scenarios() -> None:
+    step = parse_step("apply a.yaml --kustomize overlays/prod", "k8s")
+    assert step.action == Apply(("k8s/a.yaml", Kustomization("k8s/overlays/prod")))
+    assert Apply.line({"files": ["a.yaml"], "kustomize": ["overlays/prod"]}) == "apply a.yaml --kustomize overlays/prod"
+    with pytest.raises(UsageError, match="apply: expected the manifests to apply"):
+        parse_step("apply --replicas 3")

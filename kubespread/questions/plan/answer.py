@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.manifests.file import Manifest
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
+from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
@@ -29,6 +34,7 @@ from kubespread.questions.plan.report import (
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Question, asks
+from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
@@ -37,8 +43,9 @@ from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.parts import ClusterReport
 from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
-from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
-from kubespread.snapshot.edits.verb import Verb
+from kubespread.scenario.verbs import Apply
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 
 R = TypeVar("R", bound=ClusterReport)
@@ -47,6 +54,7 @@ R = TypeVar("R", bound=ClusterReport)
 @asks(Plan)
 def plan(
     snapshot: Snapshot,
+    manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler | None = None,
     *,
     namespace: str | None = None,
@@ -58,13 +66,14 @@ def plan(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``.
+    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the manifests
+    to apply, paths, text or plain data as `explain` takes them.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
     question = Plan(
-        namespace=namespace, preemption=preemption, ignore_daemonsets=ignore_daemonsets,
-        delete_emptydir_data=delete_emptydir_data, force=force,
+        manifests=tuple(given_pods(manifests)), namespace=namespace, preemption=preemption,
+        ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
@@ -72,10 +81,10 @@ def plan(
 def answer(question: Plan, scene: Scene) -> PlanReport:
     """Raises what `plan` raises, before anything is played."""
     given = dataclasses.replace(scene.snapshot, edits=())
-    steps = tuple(sorted(_steps(scene.snapshot), key=lambda step: _turn(step.action)))
+    steps = tuple(_steps(question, scene.snapshot.edits))
     own = dataclasses.replace(scene.scheduler, kube_version=None)
     if not steps and own == scene.scheduler:
-        raise UsageError("nothing is planned: give edits, such as --add-node or --drain, or another --kube-version")
+        raise UsageError("nothing is planned: give manifests (-f), edits such as --drain, or another --kube-version")
     scenario = Scenario(steps, namespace=question.namespace, preemption=question.preemption)
     playing = replace(scene, given=given).asking(
         Play(scenario=scenario, namespace=question.namespace, preemption=question.preemption), question.doing
@@ -109,16 +118,25 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     )
 
 
-def _steps(snapshot: Snapshot) -> Iterator[Step]:
-    for edit in snapshot.edits:
-        yield Step(str(edit), edit)
+def _steps(question: Plan, edits: Sequence[Edit]) -> Iterator[Step]:
+    """What is planned, one after another: manifests once the nodes that come first are there."""
+    edited = [Step(str(edit), edit) for edit in edits]
+    first = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
+    yield from first
+    if question.manifests:
+        # A pipe can be read only once.
+        given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
+        yield Step(_applying(question.manifests), Apply(given))
+    yield from edited[len(first) :]
 
 
-def _turn(verb: Verb | None) -> int:
-    """When a step has its turn: nodes come first, and go last; what has the same stays as it was given."""
-    if verb is not None and verb.brings_nodes:
-        return 0
-    return 2 if isinstance(verb, Cordon | Drain | DeleteNode | Fail) else 1
+def _applying(manifests: Sequence[Any]) -> str:
+    """``apply k8s/ --kustomize overlays/prod``."""
+    built = [pod.directory for pod in manifests if isinstance(pod, Kustomization)]
+    files = [
+        pod.file if isinstance(pod, Manifest) else str(pod) for pod in manifests if not isinstance(pod, Kustomization)
+    ]
+    return Apply.line({"files": files, **({"kustomize": built} if built else {})})
 
 
 def _file(question: Plan, scenario: Scenario) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.play.question import Play
-from kubespread.questions.question import DrainingQuestion, Option
+from kubespread.questions.question import Applied, DrainingQuestion, Option
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after.
 
-    All edits are made in one scenario: nodes come first, and go last. It is played, and both clusters are audited, lose
-    each zone in turn and are mapped. The answer says whether every pod finds a node, which workloads change (ready
-    pods, spread, what they survive), which nodes do, and which pods leave theirs; -o scenario prints the steps for
-    play. Before is the cluster once what is under way is done, of its own release; after is that of --kube-version.
+    Manifests (-f, -k) and edits are steps of one scenario: edits in their order, and manifests once the nodes that
+    come first are there. It is played, and both clusters are audited, lose each zone in turn and are mapped. The answer
+    says whether every pod finds a node, which workloads change (ready pods, spread, what they survive), which nodes do,
+    and which pods leave theirs; -o scenario prints the steps for play. Before is the cluster once what is under way is
+    done, of its own release; after is that of --kube-version.
 
     \b
     Examples:
       kubespread plan --fail-hard zone=a --scale shop/deploy/web=12
-      kubespread plan --add-node node-7:3 --drain pool=old -S cluster.json.gz
+      kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
       kubespread plan --drain pool=old -o scenario > plan.yaml && kubespread play plan.yaml
       kubespread plan --kube-version 1.37
     """
@@ -44,6 +45,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         "scenario": "is the scenario, for play",
     }
 
+    manifests: Annotated[
+        tuple[Any, ...],
+        Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
+    ] = ()
     namespace: Annotated[str | None, Option("Namespace of names without one.", ("-n", "--namespace"), "NAME")] = None
 
     @classmethod

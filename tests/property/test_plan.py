@@ -1,0 +1,68 @@
+"""Each total of a plan, counted again by hand on small clusters."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from tests.builders import Data
+from tests.property.workloads_on_nodes import after, clusters, ready, snapshot_of, waiting
+
+EDITS = st.lists(
+    st.sampled_from(
+        [
+            "add-node n0", "scale default/deploy/web=6", "scale default/deploy/web=1", "cordon n1",
+            "drain n1 --ignore-daemonsets --force", "fail-hard n2",
+        ]
+    ),
+    min_size=1, max_size=3, unique=True,
+)  # fmt: skip
+
+
+def on_nodes(snapshot: kubespread.Snapshot) -> set[tuple[str, str]]:
+    return {(f"default/{each.metadata.name}", each.spec.node_name) for each in snapshot.pods if each.spec.node_name}
+
+
+@settings(max_examples=8, deadline=None)
+@given(objects=clusters(), edits=EDITS)
+def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.plan(snapshot.edited(*edits))
+    before, now = after(snapshot), after(snapshot, *edits)
+    for side, cluster in ((report.before, before), (report.after, now)):
+        counted = {name: number for name, number in ready(cluster).items() if "/DaemonSet/" not in name}
+        assert (side.nodes, side.ready, side.pending) == (
+            len(cluster.nodes), sum(counted.values()), sum(waiting(cluster).values()),
+        )  # fmt: skip
+    changed = {str(row.workload): row for row in report.workloads}
+    for name in {*ready(before), *ready(now)} - changed.keys():
+        # Those of DaemonSets go with their nodes.
+        assert "/DaemonSet/" in name or ready(before)[name] == ready(now)[name]
+    for name, row in changed.items():
+        assert (row.before.ready if row.before else 0) == ready(before)[name]
+        assert (row.after.ready if row.after else 0) == ready(now)[name]
+    gone = [pod for step in report.played.steps for pod in step.happened.gone]
+    assert report.gone == Counter(pod.why for pod in gone)
+    left = {(str(pod.pod), pod.node) for pod in gone if pod.node}
+    assert on_nodes(before) - on_nodes(now) <= left
+    assert not {each for each in left if each in on_nodes(now)}
+    assert {node.name for node in report.nodes if node.after is None} == names(before) - names(now)
+    assert {node.name for node in report.nodes if node.before is None} == names(now) - names(before)
+
+
+def names(snapshot: kubespread.Snapshot) -> set[str]:
+    return {node.metadata.name for node in snapshot.nodes}
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=clusters(), edits=EDITS)
+def test_the_scenario_ends_with_the_plans_cluster(objects: list[Data], edits: list[str]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.plan(snapshot.edited(*edits))
+    end = kubespread.after_steps(snapshot, report.scenario)
+    drawn = {node.name: node.pods for node in kubespread.topology_map(end).nodes}
+    assert {node.name: node.after.pods for node in report.nodes if node.after}.items() <= drawn.items()
+    assert kubespread.play(snapshot, report.scenario).steps == report.played.steps
