@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubespread.node_groups.file import API_VERSION, KIND
+from kubespread.node_groups.groups import Expander
 
 
 def schema() -> dict[str, Any]:
@@ -35,11 +36,18 @@ def schema() -> dict[str, Any]:
             },
             "min": {"type": "integer", "minimum": 0, "description": "Of each zone. No autoscaler adds nodes for it."},
             "max": {"type": "integer", "minimum": 0, "description": "Of each zone. Default: any number."},
+            "priority": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "For the expander priority.",
+            },
+            "price": {"type": "number", "minimum": 0, "description": "Of one node, for the expander price."},
         },
         "required": ["name"],
         "anyOf": [{"required": ["template"]}, {"required": ["nodes"]}],
         "additionalProperties": False,
     }
+    names = "|".join(Expander)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": KIND,
@@ -48,6 +56,12 @@ def schema() -> dict[str, Any]:
             "apiVersion": {"const": API_VERSION},
             "kind": {"const": KIND},
             "metadata": {"type": "object"},
+            "expander": {
+                "type": "string",
+                "pattern": f"^({names})(,({names}))*$",
+                "description": "How cluster-autoscaler chooses among groups, as its option --expander has it. "
+                "Default: least-waste.",
+            },
             "groups": {"type": "array", "items": group, "minItems": 1},
         },
         "required": ["apiVersion", "kind", "groups"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,15 +15,17 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import Int32, KubeObject
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_value_faults, subdomain_faults
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN, display_name
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Expander, NodeGroup, NodeGroups
 from kubespread.snapshot.edits.new_nodes import is_file
 from kubespread.snapshot.edits.template_file import checked_node, only_object, read_template
 
+_MAX_PRICE = 999_999_999
 API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"
 
 
@@ -35,6 +38,8 @@ class NodeGroupFields(KubeObject):
     nodes: str = ""
     min: Int32 = 0
     max: Int32 | None = None
+    priority: Int32 | None = None
+    price: Any = None
 
 
 class NodeGroupsFields(KubeObject):
@@ -42,6 +47,7 @@ class NodeGroupsFields(KubeObject):
 
     ignored: ClassVar[frozenset[str]] = frozenset({"apiVersion", "kind", "metadata"})
 
+    expander: str = ""
     groups: list[NodeGroupFields] = field(default_factory=list)
 
 
@@ -49,7 +55,7 @@ _Faults = list[tuple[str, str]]
 """Each with the field it is about."""
 
 
-def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
+def read_node_groups(path: str) -> NodeGroups:
     """The groups of the file at ``path``, in its order. Raises ManifestError with every fault it has.
 
     A template that is a file is found beside it.
@@ -69,11 +75,24 @@ def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
         for position, group in enumerate(fields.groups)
         if names[group.name] > 1
     ]
+    expanders = _expanders(fields.expander, faults)
     folder = Path() if path == STDIN else Path(path).parent
     groups = [_group(group, f"groups[{place}]", folder, faults) for place, group in enumerate(fields.groups)]
     if faults:
         raise ManifestError(file, [Fault(message, place, item.line_of(place)) for place, message in faults])
-    return tuple(groups)
+    return NodeGroups(tuple(groups), expanders)
+
+
+def _expanders(text: str, faults: _Faults) -> tuple[Expander, ...]:
+    """``priority,least-waste``, as cluster-autoscaler's option has them."""
+    names = text.split(",") if text else []
+    known = [name for name in names if name in list(Expander)]
+    for name in names:
+        if name not in known:
+            faults.append(("expander", f"Unsupported value: {quote(name)}{alternatives(name, Expander)}"))
+    if len(known) > len(set(known)):
+        faults.append(("expander", f"Duplicate value: {quote(text)}"))
+    return tuple(map(Expander, known)) or DEFAULT_EXPANDERS
 
 
 def _group(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> NodeGroup:
@@ -84,6 +103,8 @@ def _group(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -
         minimum=fields.min,
         template=_template(fields, f"{place}.template", folder, faults),
         zones=tuple(fields.zones),
+        priority=fields.priority,
+        price=Decimal(str(fields.price)) if _is_price(fields.price) else None,
         members=_members(fields.nodes, f"{place}.nodes", faults),
     )
 
@@ -104,11 +125,23 @@ def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
         yield "min", f"Invalid value: {fields.min}: must be greater than or equal to 0"
     if fields.max is not None and fields.max < max(0, fields.min):
         yield "max", f"Invalid value: {fields.max}: must be greater than or equal to min"
+    if fields.priority is not None and fields.priority < 0:
+        yield "priority", f"Invalid value: {fields.priority}: must be greater than or equal to 0"
+    if fields.price is not None and not _is_price(fields.price):
+        yield "price", f"expected a number from 0, found {_described(fields.price)}"
     if fields.template is None and not fields.nodes:
         yield (
             "template",
             "Required value: a Node manifest, its file or a node's name, unless nodes says which there are",
         )
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_PRICE
+
+
+def _described(value: Any) -> str:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else describe(value)
 
 
 def _members(text: str, place: str, faults: _Faults) -> Selector | None:

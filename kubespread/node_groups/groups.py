@@ -20,6 +20,19 @@ class Autoscaler(StrEnum):
     KARPENTER = "karpenter"
 
 
+class Expander(StrEnum):
+    """How cluster-autoscaler chooses among groups that help, as its option ``--expander`` has it."""
+
+    LEAST_WASTE = "least-waste"
+    MOST_PODS = "most-pods"
+    PRIORITY = "priority"
+    PRICE = "price"
+    RANDOM = "random"
+
+
+DEFAULT_EXPANDERS = (Expander.LEAST_WASTE,)
+
+
 class InstanceType(Struct, frozen=True):
     """A machine that Karpenter may launch."""
 
@@ -61,3 +74,14 @@ class NodeGroup(Struct, frozen=True):
     """How much capacity all its nodes may have together."""
     weight: int = 0
     """Karpenter tries the pool with the highest one first."""
+    priority: int | None = None
+    """That of the expander ``priority``."""
+    price: Decimal | None = None
+    """Of one node; None where its source does not say."""
+
+
+class NodeGroups(Struct, frozen=True):
+    """Groups that may grow, and how cluster-autoscaler chooses among them."""
+
+    groups: tuple[NodeGroup, ...]
+    expanders: tuple[Expander, ...] = DEFAULT_EXPANDERS

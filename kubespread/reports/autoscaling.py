@@ -45,6 +45,8 @@ class ScalingLoop(Report, frozen=True):
     """Pods that wait after it."""
     why: str | None
     """Why it added no more; null where all pods that the group helps found room."""
+    tied: tuple[str, ...] = ()
+    """Further groups that the expanders leave: cluster-autoscaler takes any one of them and of that in ``added``."""
 
 
 class NodeGroupState(Report, frozen=True):
@@ -128,6 +130,8 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
+    expanders: tuple[str, ...] = ()
+    """By what cluster-autoscaler chooses among groups that help, one after the other; empty for Karpenter."""
     waiting: int
     """Pods that waited for a node at first."""
     loops: tuple[ScalingLoop, ...]

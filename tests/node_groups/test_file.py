@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from kubespread.errors import ManifestError
 from kubespread.node_groups.file import read_node_groups
+from kubespread.node_groups.groups import Expander
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: NodeGroups\n"
 NODE = """apiVersion: v1
@@ -31,7 +33,7 @@ def read(tmp_path: Path, text: str) -> list[tuple[object, ...]]:
             group.minimum,
             group.maximum,
         )
-        for group in read_node_groups(str(file))
+        for group in read_node_groups(str(file)).groups
     ]
 
 
@@ -67,12 +69,36 @@ def test_a_manifest_offers_its_capacity(tmp_path: Path) -> None:
             }
         )
     )
-    (group,) = read_node_groups(str(file))
+    (group,) = read_node_groups(str(file)).groups
     assert not isinstance(group.template, str | None)
     assert group.template.status.allocatable == {"cpu": "4", "memory": "16Gi", "pods": "58"}
 
 
+def test_how_to_choose_among_groups(tmp_path: Path) -> None:
+    file = tmp_path / "groups.yaml"
+    groups = "groups: [{name: w, template: n1, priority: 10, price: 0.384}, {name: v, template: n1, price: 1}]"
+    file.write_text(f"{HEAD}expander: priority,least-waste\n{groups}\n")
+    read = read_node_groups(str(file))
+    assert read.expanders == (Expander.PRIORITY, Expander.LEAST_WASTE)
+    assert [(each.priority, each.price) for each in read.groups] == [(10, Decimal("0.384")), (None, Decimal(1))]
+
+
 FAULTS = {
+    "expanders that there are not": (
+        "expander: least-wast\ngroups: [{name: w, template: n1}]\n",
+        ['groups.yaml:3: expander: Unsupported value: "least-wast", did you mean "least-waste"?'],
+    ),
+    "the same one twice": (
+        "expander: price,price\ngroups: [{name: w, template: n1}]\n",
+        ['groups.yaml:3: expander: Duplicate value: "price,price"'],
+    ),
+    "numbers that no expander takes": (
+        "groups:\n- name: w\n  template: n1\n  priority: -1\n  price: -2\n",
+        [
+            "groups.yaml:6: groups[0].priority: Invalid value: -1: must be greater than or equal to 0",
+            "groups.yaml:7: groups[0].price: expected a number from 0, found -2",
+        ],
+    ),
     "an unknown field": (
         "groups:\n- name: w\n  template: n1\n  maximum: 3\n",
         ['groups.yaml:6: groups[0].maximum: strict decoding error: unknown field "groups[0].maximum"'],

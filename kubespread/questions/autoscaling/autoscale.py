@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup
+from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
 from kubespread.questions.autoscaling.least import Search, unfit
 from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
@@ -22,6 +22,7 @@ from kubespread.reports.autoscaling import (
     ScalingLoop,
     UnhelpedPods,
 )
+from kubespread.scenario.prices import Prices
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.daemon_sets import daemon_templates
 from kubespread.world.events.world import World
@@ -29,12 +30,6 @@ from kubespread.world.reporting.happenings import workload_of
 
 _MAX_NAMED = 3
 _LIMITED = "the limits of its NodePool leave too little for another node"
-Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]
-
-_LOOPS: Mapping[Autoscaler, Loops] = {
-    Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.loops,
-    Autoscaler.KARPENTER: karpenter.loops,
-}
 _NAMES = {Autoscaler.CLUSTER_AUTOSCALER: "cluster-autoscaler", Autoscaler.KARPENTER: "karpenter"}
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
@@ -48,11 +43,14 @@ def autoscale(
     kind: Autoscaler,
     *,
     types: Sequence[InstanceType] = (),
+    expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
+    prices: Prices | None = None,
     searches: bool = True,
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 
-    ``types``: what Karpenter launches for groups without a template. ``searches``: also find the fewest nodes that
+    ``types``: what Karpenter launches for groups without a template. ``expanders``: how cluster-autoscaler chooses.
+    ``prices``: of what has none of its own. ``searches``: also find the fewest nodes that
     would have been enough, where each group has one kind of nodes. The nodes and pods that came are in the world and
     its happenings. Raises UsageError for a template that is no node of the cluster.
     """
@@ -61,7 +59,12 @@ def autoscale(
     pending = pod_groups(world)
     launches = kind is Autoscaler.KARPENTER
     zones = zone_groups(
-        groups, world.living.nodes.objects, launches=launches, types=types if launches else (), keys=_keys(pending)
+        groups,
+        world.living.nodes.objects,
+        launches=launches,
+        types=types if launches else (),
+        keys=_keys(pending),
+        prices=prices,
     )
     searches = searches and bool(pending) and not any(group.has_types for group in zones)
     search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches else None
@@ -71,9 +74,12 @@ def autoscale(
         if launches and group.group.template is None and not group.has_types and group.room != 0
     ]
     notes = list(dict.fromkeys(_notes([group for group in zones if group.template or group not in picked], pending)))
-    loops = tuple(_LOOPS[kind](world, zones, daemons))
-    if any(group.has_types for group in zones):
-        notes += _price_notes(types)
+    loops = tuple(
+        karpenter.loops(world, zones, daemons)
+        if launches
+        else cluster_autoscaler.loops(world, zones, daemons, expanders)
+    )
+    notes += _type_notes(zones) if launches else _expander_notes(zones, expanders, loops)
     if loops and loops[-1].left >= loops[-1].pending:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
@@ -83,6 +89,7 @@ def autoscale(
     world.assume(_unknown(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
+        expanders=() if launches else tuple(expander.value for expander in expanders),
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
@@ -118,11 +125,38 @@ def _launched(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
     )
 
 
-def _price_notes(types: Sequence[InstanceType]) -> Iterator[str]:
-    lacking = [kind.name for kind in types if kind.price is None]
-    if len(lacking) == len(types):
+def _expander_notes(
+    groups: Sequence[ZoneGroup], expanders: Sequence[Expander], loops: Sequence[ScalingLoop]
+) -> Iterator[str]:
+    """What the expanders do not know, and where they leave several groups."""
+    able = [group for group in groups if group.machines]
+    if Expander.PRICE in expanders and (
+        lacking := [group.name for group in able if all(machine.price is None for machine in group.machines)]
+    ):
+        yield f"the expander price passes over what has no price: {some_of(lacking, _MAX_NAMED)}"
+    if Expander.PRIORITY in expanders and (lacking := [group.name for group in able if group.group.priority is None]):
+        yield f"the expander priority takes what has no priority only where nothing has: {some_of(lacking, _MAX_NAMED)}"
+    if tied := [loop for loop in loops if loop.tied]:
+        first = tied[0]
+        others = some_of(first.tied, _MAX_NAMED)
+        where = (
+            f"in loop {first.number}" if len(tied) == 1 else f"in {len(tied)} loops, the first time in {first.number},"
+        )
+        ranked = f"{where} the expander ranks {others} like {first.added[0].group}"
+        yield f"{ranked}: cluster-autoscaler takes one at random, here it is the first by name"
+
+
+def _type_notes(groups: Sequence[ZoneGroup]) -> Iterator[str]:
+    priced: dict[str, bool] = {}
+    for machine in (machine for group in groups for machine in group.machines):
+        if machine.type is not None:
+            priced[machine.type] = priced.get(machine.type, True) and machine.price is not None
+    lacking = [name for name in priced if not priced[name]]
+    if not lacking:
+        return
+    if len(lacking) == len(priced):
         yield "no instance type has a price: of those that fit the smallest is taken"
-    elif lacking:
+    else:
         yield f"taken only where none with a price fits, as they have none: {some_of(lacking, _MAX_NAMED)}"
 
 

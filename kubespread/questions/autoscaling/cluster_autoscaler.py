@@ -1,6 +1,6 @@
 """cluster-autoscaler, loop by loop: which group helps, how many nodes it adds, and which pods are then placed.
 
-Among several groups that help it takes one by its expander; here that is least-waste, and ties go to the first name.
+Among several groups that help it takes one by its expanders.
 
 Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/scaleup/orchestrator/orchestrator.go, ScaleUp,
     ComputeExpansionOption
@@ -9,19 +9,21 @@ Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/scaleup/orchestrator/
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
+from kubespread.node_groups.groups import Expander
 from kubespread.questions.autoscaling import scaling_up
+from kubespread.questions.autoscaling.expanders import Option, best
 from kubespread.questions.autoscaling.growing import GrowingCluster, helps
 from kubespread.questions.autoscaling.pending import PodGroup, largest_first
 from kubespread.questions.autoscaling.scaling_up import Decision
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
-from kubespread.scheduler.cluster.amounts import allocatable, requested
+from kubespread.scheduler.cluster.amounts import requested, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import Status
 from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
@@ -30,23 +32,6 @@ from kubespread.world.events.world import World
 
 MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What one scale-up of one group would be."""
-
-    group: ZoneGroup
-    nodes: int
-    """Nodes to request: one for every node that gets a pod in the simulation, see `_Packing.asked_for`."""
-    pods: int
-    """How many of the pending pods find room in the simulation."""
-    helped: int
-    """Pending pods that one node of the group would help."""
-    waste: float
-    """The shares of the new nodes' cpu and memory that stay free, added up."""
-    why: str | None
-    """Why the estimate stopped before all pods it helps found room."""
 
 
 def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[PodGroup]) -> Option | None:
@@ -58,7 +43,9 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
     nodes, placed = packing.asked_for, packing.placed
     if not nodes:
         return None
-    offered, requests = allocatable(trial), [requested(pod)[0] for pod in placed]
+    # Waste is that of the whole machine, what it reserves for itself among it.
+    offered = scheduler_amounts(amounts(trial.status.capacity or trial.status.allocatable))
+    requests = [requested(pod)[0] for pod in placed]
     waste = 0.0
     for name in ("cpu", "memory"):
         if offered.get(name):
@@ -150,28 +137,34 @@ def _spreads_over_hosts(pod: Pod) -> bool:
 
 
 NOT_MODELLED = (
-    "cluster-autoscaler: expanders other than least-waste, balancing of similar node groups, priorities below its "
-    "cutoff, back-off, quotas of the cloud, time, scale-down",
+    "cluster-autoscaler: balancing of similar node groups, priorities of pods below its cutoff, back-off, quotas of "
+    "the cloud, time, scale-down; of the expander price the size of nodes that it prefers",
 )
 
 
-def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
+def loops(
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], expanders: Sequence[Expander]
+) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no group helps, or new nodes helped no pod."""
 
     def decide(pending: Sequence[PodGroup]) -> Decision | None:
-        option = _chosen(world, groups, daemons, pending)
-        return (
-            None
-            if option is None
-            else Decision([(option.group, option.group.machines * option.nodes)], option.pods, option.why)
+        options = best(_options(world, groups, daemons, pending), expanders)
+        if not options:
+            return None
+        first, *others = options
+        return Decision(
+            additions=[(first.group, first.group.machines * first.nodes)],
+            expected=first.pods,
+            why=first.why,
+            tied=tuple(option.group.name for option in others),
         )
 
     return scaling_up.loops(world, decide)
 
 
-def _chosen(
+def _options(
     world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[PodGroup]
-) -> Option | None:
+) -> list[Option]:
     options = []
     for group in groups:
         if group.template is None or group.room == 0:
@@ -180,4 +173,4 @@ def _chosen(
         option = estimate(world.cluster, daemons, group, helped) if helped else None
         if option is not None:
             options.append(option)
-    return min(options, key=lambda option: (option.waste, option.group.name), default=None)
+    return options

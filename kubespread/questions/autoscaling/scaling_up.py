@@ -25,6 +25,8 @@ class Decision(Struct, frozen=True):
     expected: int
     """For how many of the pods it finds room there."""
     why: str | None
+    tied: tuple[str, ...] = ()
+    """Groups that might have been taken as well."""
 
 
 def loops(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None]) -> Iterator[ScalingLoop]:
@@ -46,6 +48,7 @@ def loops(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None])
             placed=_placed_since(world, mark),
             left=still_pending,
             why=decision.why,
+            tied=decision.tied,
         )
         if still_pending >= before:
             return

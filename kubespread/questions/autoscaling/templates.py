@@ -23,6 +23,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups.groups import InstanceType, NodeGroup
+from kubespread.scenario.prices import Prices
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
 from kubespread.snapshot.edits.target import nodes_with
 from kubespread.wording import count_of
@@ -121,11 +122,12 @@ def zone_groups(
     launches: bool = False,
     types: Sequence[InstanceType] = (),
     keys: Collection[str] = (),
+    prices: Prices | None = None,
 ) -> list[ZoneGroup]:
     """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
     so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
-    among ``types``, apart for each value of the topology ``keys``. Raises UsageError for a template that is no node of
-    the cluster.
+    among ``types``, apart for each value of the topology ``keys``. What has no price of its own has that of
+    ``prices``. Raises UsageError for a template that is no node of the cluster.
     """
     in_zones = (
         _of_types(group, nodes, types, keys)
@@ -133,7 +135,18 @@ def zone_groups(
         else _in_zones(group, nodes, launches=launches)
         for group in groups
     )
-    return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
+    made = [group if prices is None else _priced(group, prices) for group in chain.from_iterable(in_zones)]
+    return sorted(made, key=lambda group: group.name)
+
+
+def _priced(group: ZoneGroup, prices: Prices) -> ZoneGroup:
+    machines = [
+        replace(machine, price=prices.prices.get(machine.node.metadata.labels.get(prices.label, "")))
+        if machine.price is None
+        else machine
+        for machine in group.machines
+    ]
+    return replace(group, machines=tuple(machines))
 
 
 def zone_of(node: Node) -> str | None:
@@ -158,7 +171,7 @@ def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, launches: bool) -> Ite
             before=len(mine) if group.running is None else group.running,
             is_unknown=group.members is None and group.running is None,
             pool_limit=_pool_limit(group, template),
-            machines=() if template is None else (Machine(template),),
+            machines=() if template is None else (Machine(template, price=group.price),),
         )
 
 

@@ -155,4 +155,4 @@ def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
         return None
     groups = groups_of(snapshot, kind, scenario.node_groups)
     types = types_of(kind, scenario.instance_types)
-    return lambda world: autoscale(world, groups, kind, types=types, searches=False)
+    return lambda world: autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, searches=False)

@@ -150,7 +150,7 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
         groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
         prices = None if question.prices is None else read_prices(question.prices)
-        types = types_of(autoscaler, question.instance_types, prices)
+        types = types_of(autoscaler, question.instance_types)
         reports = with_autoscaling(world, simulated, autoscaler, groups, types, prices)
         cluster.assume(world.assumed)
     return tuple(

@@ -18,7 +18,7 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
@@ -32,7 +32,7 @@ from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import PREEMPTED
 
-GroupsGiven = str | Sequence[NodeGroup] | None
+GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
@@ -54,28 +54,20 @@ class Simulated(Struct, frozen=True):
         return max(0, (self.question.count or 0) + preempted - self.report.placed)
 
 
-def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> Sequence[NodeGroup]:
+def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
     """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
     if chosen is None:
-        return groups_of_cluster(snapshot.objects, kind)
-    return read_node_groups(chosen) if isinstance(chosen, str) else chosen
+        return NodeGroups(groups_of_cluster(snapshot.objects, kind))
+    if isinstance(chosen, NodeGroups):
+        return chosen
+    return read_node_groups(chosen) if isinstance(chosen, str) else NodeGroups(tuple(chosen))
 
 
-def types_of(
-    kind: Autoscaler, chosen: InstanceTypesGiven | None, prices: Prices | None = None
-) -> Sequence[InstanceType]:
-    """What Karpenter may launch; nothing where nobody says. A type without a price of its own has that of ``prices``.
-    Raises UsageError, and ManifestError for what is wrong.
-    """
+def types_of(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
+    """What Karpenter may launch; nothing where nobody says. Raises UsageError, and ManifestError for what is wrong."""
     if chosen is not None and kind is not Autoscaler.KARPENTER:
         raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
-    types = () if chosen is None else read_instance_types(chosen)
-    return types if prices is None else [_priced(instance_type, prices) for instance_type in types]
-
-
-def _priced(instance_type: InstanceType, prices: Prices) -> InstanceType:
-    known = prices.prices.get(instance_type.labels.get(prices.label, ""))
-    return instance_type if instance_type.price is not None else structs.replace(instance_type, price=known)
+    return () if chosen is None else read_instance_types(chosen)
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
@@ -113,7 +105,7 @@ def with_autoscaling(
     world: World,
     simulated: Sequence[Simulated],
     kind: Autoscaler,
-    groups: Sequence[NodeGroup],
+    groups: NodeGroups,
     types: Sequence[InstanceType],
     prices: Prices | None,
 ) -> tuple[SimulateReport, ...]:
@@ -125,7 +117,8 @@ def with_autoscaling(
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
     if not world.waiting:
         return tuple(simulation.report for simulation in simulated)
-    account = autoscale(world, groups, kind, types=types).with_notes(_notes(simulated))
+    account = autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, prices=prices)
+    account = account.with_notes(_notes(simulated))
     if prices is not None and account.added:
         names = [name for loop in account.loops for group in loop.added for name in group.nodes]
         nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
