@@ -25,7 +25,7 @@ _TYPES: Mapping[Holds, dict[str, Any]] = {
     Holds.TEXTS: {"type": "array", "items": _TEXT},
     Holds.NUMBER: {"type": "integer", "minimum": 0},
     Holds.AMOUNT: {"type": ["integer", "string"], "minimum": 0, "minLength": 1},
-    Holds.PRICE: {"type": "number", "minimum": 0, "maximum": 999_999_999},
+    Holds.DECIMAL: {"type": "number", "minimum": 0, "maximum": 999_999_999},
     Holds.FLAG: {"type": "boolean"},
     Holds.LABELS: {"type": "object", "additionalProperties": _TEXT},
     Holds.STEPS: {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Step"}},

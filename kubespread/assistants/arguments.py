@@ -33,8 +33,8 @@ _Edits = Annotated[
     list[Text],
     Meta(
         description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', "
-        "'delete-node node-7', 'scale deploy/web=5', 'add-node node-7:3', 'label node-7 disk=ssd', "
-        "'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+        "'delete-node node-7', 'scale deploy/web=5', 'scale-requests *=0.8', 'add-node node-7:3', "
+        "'label node-7 disk=ssd', 'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
     ),
 ]
 _KubeVersion = Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")]

@@ -104,7 +104,7 @@ def _group(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -
         template=_template(fields, f"{place}.template", folder, faults),
         zones=tuple(fields.zones),
         priority=fields.priority,
-        price=Decimal(str(fields.price)) if _is_price(fields.price) else None,
+        price=Decimal(str(fields.price)) if _is_decimal(fields.price) else None,
         members=_members(fields.nodes, f"{place}.nodes", faults),
     )
 
@@ -127,7 +127,7 @@ def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
         yield "max", f"Invalid value: {fields.max}: must be greater than or equal to min"
     if fields.priority is not None and fields.priority < 0:
         yield "priority", f"Invalid value: {fields.priority}: must be greater than or equal to 0"
-    if fields.price is not None and not _is_price(fields.price):
+    if fields.price is not None and not _is_decimal(fields.price):
         yield "price", f"expected a number from 0, found {_described(fields.price)}"
     if fields.template is None and not fields.nodes:
         yield (
@@ -136,7 +136,7 @@ def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
         )
 
 
-def _is_price(value: Any) -> bool:
+def _is_decimal(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_PRICE
 
 

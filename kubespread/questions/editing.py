@@ -78,7 +78,8 @@ def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
     unknown = {key_of(pod): pod for pod in listed if not readiness_known(pod)}
     for pod in pods:
         was = unknown.get(key_of(pod))
-        yield was if was is not None and pod == taken_to_be_ready(was) else pod
+        is_assumed = was is not None and pod.status == taken_to_be_ready(was).status
+        yield msgspec.structs.replace(pod, status=was.status) if was is not None and is_assumed else pod
 
 
 def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:

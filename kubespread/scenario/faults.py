@@ -81,8 +81,8 @@ def _holds(value: Any, what: Holds) -> bool:
             return _is_text(value)
         case Holds.TEXTS:
             return isinstance(value, list) and all(map(_is_text, value))
-        case Holds.NUMBER | Holds.PRICE:
-            return _is_number(value) or (what is Holds.PRICE and _is_price(value))
+        case Holds.NUMBER | Holds.DECIMAL:
+            return _is_number(value) or (what is Holds.DECIMAL and _is_decimal(value))
         case Holds.AMOUNT:
             return _is_text(value) or _is_number(value)
         case Holds.FLAG:
@@ -101,7 +101,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
 
 
-def _is_price(value: Any) -> bool:
+def _is_decimal(value: Any) -> bool:
     """With at most fifteen digits, so that the shortest text of the float is the number that was written."""
     return isinstance(value, float) and 0 <= value <= _MAX_NUMBER and round(value, _MAX_DECIMALS) == value
 

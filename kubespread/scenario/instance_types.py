@@ -36,7 +36,7 @@ TYPE: Fields = {
     "resources": Field(Holds.OBJECT, "what else it offers: ephemeral-storage, nvidia.com/gpu"),
     "labels": Field(Holds.LABELS, "what it is like: kubernetes.io/arch, karpenter.sh/capacity-type and the like"),
     "zones": Field(Holds.TEXTS, "where it is offered, by default in all zones that its NodePool may use"),
-    "price": Field(Holds.PRICE, "of one node, in the unit that all prices have"),
+    "price": Field(Holds.DECIMAL, "of one node, in the unit that all prices have"),
 }
 _ALWAYS = ("cpu", "memory", "pods")
 """Resources that are fields of their own."""

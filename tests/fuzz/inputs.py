@@ -151,7 +151,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 WORDS: dict[str, tuple[str, ...]] = {
     "explain base/pod.yaml -S rich.json": (
-        "--cordon", "--uncordon", "--drain", "--delete-node", "--fail", "--fail-hard", "--taint", "--label", "--add-node", "--delete-pods", "--evict", "--scale",
+        "--cordon", "--uncordon", "--drain", "--delete-node", "--fail", "--fail-hard", "--taint", "--label", "--add-node", "--delete-pods", "--evict", "--scale", "--scale-requests",
         "--set", "--kube-version", "--feature-gates", "--proposed", "--scheduler-name", "-n", "--name", "--node", "--sort", "--by", "-o", "--template-path", "--scheduler-config", "--color",
     ),
     "simulate base/deployment.yaml -S rich.json": (
@@ -175,7 +175,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Commands and the options, or arguments, whose values are words that are damaged."""
 VALUES = (
-    "n0", "zone=a", f"{ZONE}=a", "n0=x=y:NoSchedule", "n0 a=b", "n0:2", "app=web", "app in (a,b)", "!app", "default/web-0", "deploy/web=3", "deploy/web", "default/Deployment/web", "sts/db",
+    "n0", "zone=a", f"{ZONE}=a", "n0=x=y:NoSchedule", "n0 a=b", "n0:2", "app=web", "app in (a,b)", "!app", "default/web-0", "deploy/web=3", "*=0.8", "deploy/web", "default/Deployment/web", "sts/db",
     "maxSkew[zone]=2", "cpu=500m", "replicas=3", "nodeSelector[a]=b", "1.34", "1.36.2", "A=true,B=false", "3", "max", "zone", "hostname", "kubernetes.io/hostname", "zone=1", "name", "json", "KS2", "KS101",
     "cpu=1,memory=1Gi", "gpu=x:NoSchedule", "drain=n0", "scale=2", "rollout", "rollback", "fail=zone=a", "apply base/pod.yaml", "ca", "karpenter", "domain", "prod", "spec.template", "nothing", "any", "view", "bash", "base/pod.yaml", "25%", "all",
 )  # fmt: skip

@@ -49,6 +49,7 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "delete-pods": ("default/app=web", {"pods": "app=web", "namespace": "default"}, []),
     "evict": ("web-5d4f8c7b9d-1", {"pod": "web-5d4f8c7b9d-1"}, []),
     "scale": ("deploy/web=9", {"workload": "deploy/web", "replicas": 9}, []),
+    "scale-requests": ("deploy/web=0.75", {"workload": "deploy/web", "factor": 0.75}, []),
     "rollout": ("deploy/web cpu=2 memory=1Gi", {"workload": "deploy/web", "set": ["cpu=2", "memory=1Gi"]}, []),
     "rollback": ("deploy/web", {"workload": "deploy/web"}, ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", {"nodes": "node-a1"}, ["fail node-a1"]),

@@ -45,7 +45,8 @@ _BY_NAME: Mapping[str, Source] = {
     "proposed": known_names.proposals, "key": cluster_names.topology_keys, "same": cluster_names.topology_keys,
     "max_skew": cluster_names.key_equals, "min_domains": cluster_names.key_equals, "survive": cluster_names.key_equals,
     "node_selector": cluster_names.key_equals,
-    "evict": cluster_names.pods, "scale": cluster_names.scaled, "add_node": cluster_names.nodes,
+    "evict": cluster_names.pods, "scale": cluster_names.scaled,
+    "scale_requests": cluster_names.scaled, "add_node": cluster_names.nodes,
     "pod": cluster_names.references, "manifest": cluster_names.references, "workload": cluster_names.references,
     "select": known_names.rule_codes, "ignore": known_names.rule_codes,
 }  # fmt: skip

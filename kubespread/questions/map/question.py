@@ -41,7 +41,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     needs = {
         "named": _WORKLOAD,
         "settings": _WORKLOAD,
-        "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale"),
+        "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale", "scale_requests"),
     }
     verdict_counts = False
     outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes", "csv": ""}

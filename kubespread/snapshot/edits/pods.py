@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
@@ -19,6 +20,8 @@ _NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
 _POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
 _WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 _SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
+_SCALED_REQUESTS = re.compile(rf"(?P<workload>\*|{_WORKLOAD.pattern})=(?P<factor>[0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)")
+ALL_PODS = "*"
 WORKLOAD = Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, such as deploy/web", is_required=True)
 
 
@@ -124,6 +127,57 @@ class Scale(Edit, frozen=True):
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
         return f"scale {namespace}{self.kind}/{self.name}={self.replicas}"
+
+
+class ScaleRequests(Edit, frozen=True):
+    """Pods of a workload, or all pods, request so many times as much cpu and memory, and so do those to be made.
+
+    Running pods, templates and pods that wait: each container's request is multiplied and rounded up to the milli-CPU
+    and the byte. Extended resources and limits stay; only a limit that would be less than its request is raised to it,
+    since the API server refuses such a container.
+    """
+
+    form: ClassVar = Form(
+        "scale-requests", "[NAMESPACE/]KIND/NAME=FACTOR", "[NAMESPACE/]KIND/NAME=FACTOR or '*=FACTOR', FACTOR a number "
+        "from 0 with at most six decimals",
+        name="scaleRequests",
+        fields={
+            "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME (deploy/web), or * for all pods", is_required=True),
+            "factor": Field(Holds.DECIMAL, "what their requests of cpu and memory are multiplied by", is_required=True),
+        },
+        metavar="[NS/]KIND/NAME=FACTOR",
+        option="Multiply the requests of cpu and memory of a workload (deploy/web=0.8), or of all pods ('*=0.8').",
+    )  # fmt: skip
+    factor: Decimal
+    kind: str = ""
+    """``Deployment``, as Kubernetes writes it; empty for all pods."""
+    name: str = ""
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def parsed(cls, text: str) -> FieldValues | None:
+        match = _SCALED_REQUESTS.fullmatch(text)
+        return None if match is None else {"workload": match["workload"], "factor": Decimal(match["factor"])}
+
+    @classmethod
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        factor = Decimal(str(fields["factor"]))
+        if fields["workload"] == ALL_PODS:
+            return cls(factor)
+        # All types of the API, which no other edit and no help needs.
+        from kubespread.kube.owners import named
+
+        workload = named(fields["workload"])
+        return cls(factor, workload.kind, workload.name, _checked(workload.namespace))
+
+    @classmethod
+    def line(cls, fields: FieldValues) -> str:
+        return f"scale-requests {fields['workload']}={fields['factor']}"
+
+    def __str__(self) -> str:
+        namespace = f"{self.namespace}/" if self.namespace else ""
+        return f"scale-requests {f'{namespace}{self.kind}/{self.name}' if self.kind else ALL_PODS}={self.factor:f}"
 
 
 def _scalable() -> list[Kind]:

@@ -7,6 +7,7 @@
     label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
     add-node TEMPLATE[:COUNT][@KEY=VALUE[,KEY=VALUE]...]
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
+    scale-requests [NAMESPACE/]KIND/NAME=FACTOR                     scale-requests *=FACTOR
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
 is always a name: for nodes with certain labels, the change follows a blank. TEMPLATE is a file if it ends
@@ -24,7 +25,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.node_marks import NodeLabel, NodeTaint
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, Uncordon
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit
 
 _EDITS: tuple[type[Edit], ...] = (
@@ -40,6 +41,7 @@ _EDITS: tuple[type[Edit], ...] = (
     DeletePods,
     EvictPod,
     Scale,
+    ScaleRequests,
 )
 EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 """By their verbs, in the order of ``--help``."""

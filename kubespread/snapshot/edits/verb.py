@@ -33,7 +33,7 @@ class Holds(Enum):
     TEXTS = "a list of strings"
     NUMBER = "a number from 0"
     AMOUNT = "a number or a string"
-    PRICE = "a number from 0 with at most six decimals"
+    DECIMAL = "a number from 0 with at most six decimals"
     FLAG = "true or false"
     LABELS = "an object of strings"
     STEPS = "a list of steps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from kubespread.kube.selector import Selector
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.node_marks import AddTaint, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.nodes import Drain, Fail
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.target import Target, nodes_of_target
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
@@ -29,6 +30,7 @@ from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.deployments import rollout_of_cluster
 from kubespread.world.events.draining import DrainRefusedError, check_drain, drain, evict
 from kubespread.world.events.failing import fail, remove_failed
+from kubespread.world.events.scaling_requests import scale_requests
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
 from kubespread.world.store.owners import in_order
@@ -57,6 +59,10 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case Scale():
             name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
+        case ScaleRequests():
+            meant = WorkloadName(edit.kind, edit.namespace or namespace, edit.name) if edit.kind else None
+            if not scale_requests(world, Fraction(edit.factor), meant) and meant is not None:
+                raise not_found(world, meant)
         case _:
             _change_nodes(world, edit)
     world.settle()

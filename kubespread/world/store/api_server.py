@@ -115,6 +115,12 @@ class ApiServer:
             self._release(pod)
             self._uncharged.add(key_of(pod))
 
+    def changed(self, old: Pod, new: Pod) -> None:
+        """A pod requests something else."""
+        if self._ledger and key_of(old) not in self._uncharged:
+            self._release(old)
+            self._ledger.charge(new)
+
     def removed(self, pod: Pod) -> None:
         """A pod is gone."""
         if self._ledger and key_of(pod) not in self._uncharged:

@@ -186,10 +186,13 @@ class Store:
         """Objects other than pods and nodes are new or have changed."""
         added = list(objects)
         if added:
-            changed = with_objects(self.objects, added)
-            self.api_server.learn(changed, added)
-            self.workloads, self._budgets = Workloads(changed), None
-            self._use(self.cluster.with_objects(changed))
+            self.use_objects(with_objects(self.objects, added), added)
+
+    def use_objects(self, objects: ClusterObjects, changed: Iterable[ApiObject]) -> None:
+        """All objects other than pods and nodes, of which ``changed`` are new or have changed."""
+        self.api_server.learn(objects, changed)
+        self.workloads, self._budgets = Workloads(objects), None
+        self._use(self.cluster.with_objects(objects))
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Add objects that came with a created pod; those that exist already stay unchanged."""
@@ -266,6 +269,19 @@ class Store:
             self._touch(self.book.owner_of(new))
         if gone:
             self.living.change(come, gone)
+
+    def change_requests(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
+        """Pods request something else where they are, or wait; no controller looks at that."""
+        listed, dirty = list(changes), dict(self.dirty)
+        for old, new in listed:
+            self.api_server.changed(old, new)
+        self.change_pods(listed)
+        self.dirty = dirty
+        if self.cluster.nominated:
+            by_key = {key_of(new): new for _, new in listed}
+            after = self.cluster.after(Change())
+            after.nominated = tuple(by_key.get(key_of(pod), pod) for pod in after.nominated)
+            self._use(after)
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
