@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,6 +21,7 @@ from kubespread.candidate.manifests.file import Manifest, manifest_from_text
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions
+from kubespread.questions.registry import QUESTIONS
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply
@@ -82,6 +83,19 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
         int,
         Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others."),
     ] = 50
+
+
+class Fleet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of a question that is asked of many clusters."""
+
+    question: Annotated[Literal[tuple(QUESTIONS)], Meta(description="The tool whose question is asked.")]  # type: ignore[valid-type]  # made of the registry
+    arguments: Annotated[dict[str, Any], Meta(description="Its arguments, as that tool takes them.")] = {}
+    clusters: Annotated[
+        list[Text], Meta(description="Names, or patterns of them ('prod-*'), of some clusters (default: all).")
+    ] = []
+    limit: Annotated[
+        int, Meta(ge=1, description="At most this many items of each list, clusters too; 'leftOut' counts the others.")
+    ] = 10
 
 
 class PodQuestion(Question, frozen=True, kw_only=True):
@@ -199,7 +213,7 @@ def description_of(question: type[questions.Question[Any]]) -> str:
     return " ".join((question.__doc__ or "").partition("\n\n")[0].split())
 
 
-def question_of(question: type[Question], arguments: dict[str, Any]) -> Any:
+def question_of(question: type[Struct], arguments: dict[str, Any]) -> Any:
     """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
     fields = msgspec.structs.fields(question)
     names = [field.encode_name for field in fields]
@@ -222,7 +236,7 @@ def question_of(question: type[Question], arguments: dict[str, Any]) -> Any:
         raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
 
 
-def schema(question: type[Question]) -> dict[str, Any]:
+def schema(question: type[Struct]) -> dict[str, Any]:
     """The arguments as a JSON Schema, whose root is the object itself."""
     _, definitions = msgspec.json.schema_components([question], ref_template="#/$defs/{name}")
     root: dict[str, Any] = {"type": "object", **definitions.pop(question.__name__)}

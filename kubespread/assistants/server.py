@@ -21,9 +21,12 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.schema import schema as report_schema
 from kubespread.redaction import masked
 from kubespread.reports.parts import Report
+from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from mcp import types
+
+    from kubespread.questions.fleet.clusters import Member
 
 _MISSING = "kubespread mcp needs a package that is not installed: pip install 'kubespread[mcp]'"
 _INSTRUCTIONS = (
@@ -33,8 +36,8 @@ _INSTRUCTIONS = (
 )
 
 
-def serve(cluster: Cluster, scheduler: Scheduler) -> None:
-    """Answer until standard input ends.
+def serve(cluster: Cluster, scheduler: Scheduler, fleet: Sequence[Member] = ()) -> None:
+    """About one cluster and, if there is one, about a fleet: answer until standard input ends.
 
     Raises UsageError without the package ``mcp``, and SnapshotError for files that cannot be read.
     """
@@ -54,15 +57,16 @@ def serve(cluster: Cluster, scheduler: Scheduler) -> None:
         cluster.snapshot()
     # This process is long-lived: leftovers of its questions have to be collected.
     gc.enable()
+    offered = tools(fleet)
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(tool) for tool in tools().values()])
+        return types.ListToolsResult(tools=[_listed(tool) for tool in offered.values()])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = tools().get(params.name)
+        tool = offered.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are {', '.join(tools())}")
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are {', '.join(offered)}")
         # In a thread, so that pings are answered meanwhile.
         return await anyio.to_thread.run_sync(
             partial(_called, tool, cluster, scheduler, params.arguments or {}), limiter=one_at_a_time
@@ -109,7 +113,7 @@ def _called(tool: Tool, cluster: Cluster, scheduler: Scheduler, arguments: dict[
     from mcp import types
 
     try:
-        report = tool.call(cluster.snapshot(), scheduler, arguments)
+        report = tool.call(cluster.snapshot() if tool.reads_cluster else Snapshot(), scheduler, arguments)
     except KubespreadError as error:
         return _failed(str(error))
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 import kubespread
 from kubespread.assistants import arguments as tool_arguments
 from kubespread.assistants.arguments import Question, arguments_of, asked_by, description_of
+from kubespread.errors import UsageError
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.reports.parts import Report
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
 
+if TYPE_CHECKING:
+    from kubespread.questions.fleet.clusters import Member
+
+_MAX_NAMED = 5
 LEFT_OUT = "leftOut"
 """Beside the fields of the report, only where something was cut: by path as jq has it, how many items are missing."""
 SCHEMA = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -28,20 +36,16 @@ class Tool(Struct, frozen=True):
 
     name: str
     description: str
-    question: type[Question]
+    question: type[Struct]
     reports: Sequence[type[Report]]
     answer: Callable[[Snapshot, kubespread.Scheduler, Any], Report]
+    reads_cluster: bool = True
+    """Whether it is about the one cluster, which is read for it."""
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        question = tool_arguments.question_of(self.question, arguments)
-        report = self.answer(_edited(snapshot, question.edits), _scheduling(scheduler, question), question)
-        return bounded(report.to_dict(), question.limit)
-
-
-def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
-    """With edits that read no files. Raises UsageError."""
-    return snapshot.edited(*(parse(text, None) for text in edits))
+        asked = tool_arguments.question_of(self.question, arguments)
+        return bounded(self.answer(snapshot, scheduler, asked).to_dict(), asked.limit)
 
 
 def _scheduling(scheduler: kubespread.Scheduler, question: Question) -> kubespread.Scheduler:
@@ -60,20 +64,63 @@ def _tool(name: str) -> Tool:
         description_of(question),
         arguments_of(question),
         (question.report(), *question.other_reports()),
-        lambda snapshot, scheduler, arguments: _alone(
-            snapshot, asked_by(question, arguments, snapshot, scheduler), scheduler
-        ),
+        partial(_alone, question),
     )
 
 
-def _alone(snapshot: Snapshot, question: Any, scheduler: kubespread.Scheduler) -> Report:
-    report: Report = question.alone(kubespread.ask(snapshot, question, scheduler))
+def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Question) -> Report:
+    """About the one cluster, with edits that read no files. Raises KubespreadError."""
+    edited = snapshot.edited(*(parse(text, None) for text in arguments.edits))
+    scheduling = _scheduling(scheduler, arguments)
+    asked = asked_by(question, arguments, edited, scheduling)
+    report: Report = asked.alone(kubespread.ask(edited, asked, scheduling))
     return report
 
 
-def tools() -> Mapping[str, Tool]:
-    """By name."""
-    return {name: _tool(name) for name in QUESTIONS}
+def tools(fleet: Sequence[Member] = ()) -> Mapping[str, Tool]:
+    """By name; that of a fleet where there is one."""
+    own = {name: _tool(name) for name in QUESTIONS}
+    return {**own, "fleet": _of_fleet(fleet)} if fleet else own
+
+
+def _of_fleet(clusters: Sequence[Member]) -> Tool:
+    """Any question, asked of many clusters."""
+    # The modules of a fleet are for those that have one.
+    from kubespread.questions.fleet.report import FleetReport
+
+    description = (
+        f"Ask the {len(clusters):,} clusters of a fleet the same question, that of another tool with its arguments: a "
+        "row for each, the worst first, with its verdict, the first sentence of its answer and its report. A cluster "
+        "that cannot be reached or read has a row with the reason."
+    )
+    return Tool(
+        "fleet", description, tool_arguments.Fleet, (FleetReport,),
+        lambda _, scheduler, asked: _asked_of_fleet(clusters, scheduler, asked), reads_cluster=False,
+    )  # fmt: skip
+
+
+def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler, asked: tool_arguments.Fleet) -> Report:
+    from kubespread.questions.fleet.answer import answers
+    from kubespread.questions.tasks import ALONE
+
+    chosen = [
+        member
+        for member in clusters
+        if not asked.clusters or any(fnmatchcase(member.name, pattern) for pattern in asked.clusters)
+    ]
+    if not chosen:
+        names = some_of([member.name for member in clusters], _MAX_NAMED)
+        raise UsageError(f"no cluster matches {', '.join(map(repr, asked.clusters))}; there are {names}")
+    question = question_of(asked.question)
+    arguments: Question = tool_arguments.question_of(arguments_of(question), asked.arguments)
+    scheduling = _scheduling(scheduler, arguments)
+
+    def settled(_: Any, snapshot: Snapshot) -> Any:
+        return asked_by(question, arguments, snapshot, scheduling)
+
+    edits = tuple(parse(text, None) for text in arguments.edits)
+    members = [replace(member, edits=edits) for member in chosen]
+    return answers(members, settled(None, Snapshot()), scheduling, ALONE, settle=settled)
 
 
 def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:

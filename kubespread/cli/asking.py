@@ -109,7 +109,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     writers = _writers(question)
     source_options = OptionalClusterOptions if question.may_lack_cluster else EditedClusterOptions
     command = command_about(question, _answer_of_one, writers, source_options)
-    return grouped(watchable(command) if question.is_watched else command)
+    return grouped(command)
 
 
 def command_about(
@@ -130,10 +130,16 @@ def command_about(
         (parameter.name, parameter.annotation, field(default=parameter.default))
         for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
     ] for is_shared in (True, False))  # fmt: skip
-    if question.hands_out or not is_alone:
-        own_fields += [("jobs", JOBS, field(default=None))]
-    if question.hands_out and is_alone:
-        own_fields += [("engine", _ENGINE, field(default=None)), ("timeout", _TIMEOUT, field(default=None))]
+    # Clusters are parts of a fleet's answer, whatever is asked of each.
+    own_fields += [
+        (name, declaration, field(default=None))
+        for name, declaration, has_it in (
+            ("jobs", JOBS, question.hands_out or not is_alone),
+            ("engine", _ENGINE, question.hands_out),
+            ("timeout", _TIMEOUT, question.hands_out or not is_alone),
+        )
+        if has_it
+    ]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending) and is_alone]
     if shared:
@@ -162,8 +168,7 @@ def command_about(
         if hasattr(options, "jobs"):
             engine = getattr(options, "engine", None) or ""
             workers = Workers(options.jobs, engine, (lambda _: None) if speaking.quiet else say)
-            within = getattr(options, "timeout", None)
-            timeout = None if within is None else parse_duration(within) or None
+            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
         return give(Asked(asked, settling, typed, answer, workers, timeout))
 
     command.__doc__ = question.__doc__
@@ -176,7 +181,7 @@ def command_about(
         "speaking": SpeakingOptions,
         "return": int,
     }
-    return command
+    return watchable(command) if question.is_watched else command
 
 
 def _answer_of_one(asked: Asked) -> ExitCode:

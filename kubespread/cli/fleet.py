@@ -71,7 +71,7 @@ class FleetOptions(ClusterOptions):
 
     def members(self, edits: tuple[Edit, ...] = ()) -> list[Member]:
         """Raises UsageError and ManifestError."""
-        from kubespread.questions.fleet.clusters import Member, contexts, files
+        from kubespread.questions.fleet.clusters import members_of
 
         if not (self.snapshot or self.contexts):
             raise UsageError(
@@ -81,11 +81,7 @@ class FleetOptions(ClusterOptions):
             for each in fields(ClusterOptions):
                 if each.name in REACHING and getattr(self, each.name) != each.default:
                     raise UsageError(f"{REACHING[each.name]} is for running clusters: add --contexts, or leave it out")
-        running = contexts(self.contexts, self.access(), os.environ) if self.contexts else ()
-        return [
-            *(Member(path, path, edits) for path in files(self.sources)),
-            *(Member(str(access.context), access, edits) for access in running),
-        ]
+        return members_of(self.sources, self.contexts or (), self.access(), os.environ, edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +148,14 @@ def _answers(asked: Asked) -> ExitCode:
     clusters = options.members(tuple(source.edits()))
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet) as hearing:
         report = answers(
-            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_progress, asked.settle
-        )
+            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_progress, asked.settle,
+            asked.timeout,
+        )  # fmt: skip
     is_strict = asked.answer.strict
-    code = CODES[
-        worst(
-            "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
-        )
-    ]
+    passes = (
+        "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
+    )
+    code = CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))]
     answering.show(report, [("", report)], code, writer=writers_of(_OUTPUTS, _HOME)[answering.written.name])
     return code
 

@@ -102,18 +102,28 @@ class _Question:
         self._parsed = parsed
         # Everything a line could be made from.
         self._changed = {"watch": False, **({"output": "json"} if in_lines else {})}
-        self.files: list[Path] = []
-        """What the last answer depended on."""
+        self._files: list[Path] = []
+        self._patterns: Sequence[str] = ()
+        """Those of a fleet, which stand for more files once there are more."""
         self.written = _last_written(())
         """When that was written, if it was looked at."""
         self.is_about_files = False
         """Whether its cluster was read from files."""
 
+    @property
+    def files(self) -> list[Path]:
+        """What the last answer depended on."""
+        from kubespread.questions.fleet.clusters import matching
+
+        return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
+
     def ask(self) -> int:
         context = self._parsed()
-        self.files = [*_files_read(context.params)]
+        fleet = context.params.get("fleet")
+        self._files = [*_files_read(context.params)]
+        self._patterns = () if fleet is None else fleet.sources
         self.written = _last_written(self.files)
-        self.is_about_files = bool(context.params["snapshot"])
+        self.is_about_files = bool(context.params["snapshot"]) if fleet is None else not fleet.contexts
         code: int = context.command.callback(**context.params | self._changed)
         return code
 
@@ -180,10 +190,21 @@ def _line(answer: _Answer) -> str:
     if answer.error:
         return " ".join(answer.error.split("\n"))
     plain = json.loads(answer.out)
+    if plain["kind"] == "FleetReport":
+        # Of a fleet that stays as it is as a whole, another cluster may be the one that fails.
+        failing = [cluster for cluster in plain["clusters"] if cluster["passes"] != "yes"]
+        says = (_called(cluster["name"], cluster["error"] or cluster["headline"]) for cluster in failing)
+        return _in_a_line([*plain["answer"], *says])
     reports = plain.get("items", [plain])
     return "; ".join(
         f"{_subject(report) if len(reports) > 1 else ''}{_in_a_line(report['answer'])}" for report in reports
     )
+
+
+def _called(cluster: str, text: str) -> str:
+    """What is said of a cluster, which a fault of its file names already."""
+    text = " ".join(text.split())
+    return text if text.startswith(cluster) else f"{cluster}: {text}"
 
 
 def _in_a_line(answer: Sequence[str]) -> str:

@@ -84,8 +84,8 @@ class Apart(Struct, frozen=True):
     option: str
     others: tuple[str, ...]
     why: str
-    unless: str = ""
-    """The parameter with which both are honored."""
+    unless: tuple[str, ...] = ()
+    """The parameters with any of which both are honored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,14 +202,19 @@ class Scene(Struct, frozen=True, dict=True):
 
     def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
         """What is missing of an answer of so many parts; None where nothing is."""
-        if self.timeout is None or not missing:
-            return None
-        timeout = printed(round(self.timeout * SECOND))
-        return Unfinished(timeout=timeout, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
+        return unfinished(self.timeout, what, parts, missing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, without duplicates."""
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
+
+
+def unfinished(timeout: float | None, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
+    """What is missing of so many parts after ``timeout`` seconds; None where nothing is."""
+    if timeout is None or not missing:
+        return None
+    text = printed(round(timeout * SECOND))
+    return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
 class Settled(Struct, frozen=True):

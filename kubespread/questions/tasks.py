@@ -38,6 +38,10 @@ _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
 
 
+class EngineError(UsageError):
+    """Nobody there does parts of an answer, or not as this process would."""
+
+
 class Work(Protocol[Item, Result]):
     """Does the parts of one answer, each as if it were the only one: what it gives depends on the item alone."""
 
@@ -179,7 +183,7 @@ def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, unti
 
 
 def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> Outcomes:
-    """By a Dask cluster, which does again what a lost worker was doing. Raises UsageError and BrokenProcessPool."""
+    """By a Dask cluster, which does again what a lost worker was doing. Raises EngineError and BrokenProcessPool."""
     import logging
     from concurrent.futures import CancelledError
     from concurrent.futures.process import BrokenProcessPool
@@ -188,7 +192,7 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
         from distributed import Client, KilledWorker
         from distributed import __version__ as release
     except ImportError:
-        raise UsageError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
+        raise EngineError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
     from joblib import parallel_config
 
     for handler in logging.getLogger("distributed").handlers:
@@ -197,7 +201,7 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
     try:
         client = Client(workers.engine, timeout=_PATIENCE, set_as_default=False)
     except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
-        raise UsageError(
+        raise EngineError(
             f"{workers.engine}: no Dask scheduler that distributed {release} gets on with: {error}"
         ) from None
     with client:
@@ -232,13 +236,13 @@ def _ended(outcomes: Any) -> Outcomes:
 
 
 def _checked_workers(client: Any, engine: str) -> set[str]:
-    """The addresses of the cluster's workers. Raises UsageError where there are none, or one has other versions."""
+    """The addresses of the cluster's workers. Raises EngineError where there are none, or one has other versions."""
     try:
         versions: dict[str, str] = client.run(_versions)
     except (ImportError, AttributeError) as error:
-        raise UsageError(f"{engine}: a worker has no kubespread like this one: {error}") from None
+        raise EngineError(f"{engine}: a worker has no kubespread like this one: {error}") from None
     if not versions:
-        raise UsageError(f"{engine}: the Dask cluster has no workers")
+        raise EngineError(f"{engine}: the Dask cluster has no workers")
     for worker, theirs in versions.items():
         _check_versions(theirs, _versions(), worker)
     return {*versions}
@@ -261,7 +265,7 @@ def _versions() -> str:
 
 def _check_versions(theirs: str, ours: str, worker: str) -> None:
     if theirs != ours:
-        raise UsageError(f"the worker {worker} has {theirs}; the question comes from {ours}")
+        raise EngineError(f"the worker {worker} has {theirs}; the question comes from {ours}")
 
 
 @contextmanager

@@ -132,6 +132,43 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     assert str(unknown).startswith("unknown tool 'nothing'; the tools are explain, ")
 
 
+def test_a_fleet_is_asked_what_another_tool_asks(tmp_path: Path) -> None:
+    for name in ("after-zone-outage", "web-in-three-zones"):
+        (tmp_path / f"{name}.yaml").write_bytes((FIXTURES / "clusters" / f"{name}.yaml").read_bytes())
+    (tmp_path / "za.json").write_text("{")
+    pattern = str(tmp_path / "*.*")
+    outage = str(tmp_path / "after-zone-outage.yaml")
+    calls: Calls = [
+        ("fleet", {"question": "audit"}),
+        (
+            "fleet",
+            {"question": "pending", "arguments": {"edits": ["fail zone=c"]}, "clusters": ["*/web-*"], "limit": 1},
+        ),
+        ("fleet", {"question": "compare", "arguments": {"workload": "deploy/web", "toEdits": ["cordon zone=c"]}}),
+        ("fleet", {"question": "audit", "arguments": {"wrokloads": ["deploy/web"]}}),
+        ("fleet", {"question": "audit", "clusters": ["/etc/*"]}),
+        ("fleet", {"question": "fleet"}),
+    ]
+    listed, answers = conversation(("-S", SHOP, "--fleet", pattern), calls)
+    assert listed.tools[-1].name == "fleet"
+    audited, pending, compared, misspelt, absent, itself = map(text_of, answers)
+    printed = run("fleet", "-S", pattern, "audit", "-A", "-q", "-o", "json", "--jobs", "1").out
+    rows, theirs = (json.loads(each)["clusters"] for each in (audited, printed))
+    assert [(row["name"], row["passes"], row["error"]) for row in rows] == [
+        (row["name"], row["passes"], row["error"]) for row in theirs
+    ]
+    assert [row["error"] is None for row in rows] == [True, False, True]
+    (row,) = json.loads(pending)["clusters"]
+    alone = run("pending", "-A", "-S", row["name"], "--fail", "zone=c", "-q", "-o", "json")
+    assert row["headline"] == json.loads(alone.out)["answer"][0]
+    sides = {row["name"]: row["reports"] for row in json.loads(compared)["clusters"]}
+    side = run("compare", "deploy/web", "-n", "default", "-S", outage, "--cordon", "zone=c", "-q", "-o", "json")
+    assert sides[outage][0]["answer"] == json.loads(side.out)["answer"]
+    assert misspelt.startswith("unknown argument 'wrokloads'")
+    assert absent.startswith("no cluster matches '/etc/*'; there are ")
+    assert itself.startswith("question: ")
+
+
 def test_every_tool_is_asked() -> None:
     assert {*ASKED, "play"} == set(tools())
 

@@ -283,6 +283,6 @@ SAMPLES: dict[str, dict[str, str]] = {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",
     },
-    "mcp": {**_CLUSTER, **_SCHEDULER, "--live": "--live", "--max-age": "--max-age 5m"},
+    "mcp": {**_CLUSTER, **_SCHEDULER, "--live": "--live", "--max-age": "--max-age 5m", "--fleet": "--fleet cluster.json", "--contexts": "--contexts 'o*'"},
 }  # fmt: skip
 """Of each command a value for every parameter, by the option's first name or the argument's name."""

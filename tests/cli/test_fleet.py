@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import shlex
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
+from kubespread.questions import tasks
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts, pod, pods_on
 from tests.cli.support import FIXTURES, ROOT, Result, run
@@ -75,6 +78,16 @@ CASES = {
         "-S ap.yaml eu.yaml us.yaml audit", 2, "",
         "error: eu.yaml is not a question: quote a pattern, as in -S 'fleet/*.json.gz' (see 'kubespread fleet --help')\n",
     ),
+    "there is time for none": Case(
+        "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms", 3, "cluster,verdict,passes,age_seconds,answer\n",
+        "not finished within 1µs: none of 3 clusters done\n",
+    ),
+    "there is time for all, and one cannot be read": Case(
+        "-S 'us.*' -S 'za.*' audit -A -q -o name --timeout 9m", 3, "za.json\n",
+    ),
+    "there is time for a question without parts too": Case(
+        "-S 'us.*' compare deploy/web --set cpu=1 -n default -q -o name --timeout 9m", 1, "us.yaml\n",
+    ),
     "a kubeconfig without contexts": Case(
         "-S '*' --kubeconfig x audit", 2, "",
         "error: --kubeconfig is for running clusters: add --contexts, or leave it out\n",
@@ -87,7 +100,7 @@ CASES = {
         "error: --html us.yaml would overwrite us.yaml, which is read: name another file\n",
     ),
     "what is about one answer": Case(
-        "-S '*.yaml' audit -A --why", 2, "", "error: No such option: --why (Possible options: --key) (see 'kubespread fleet audit --help')\n",
+        "-S '*.yaml' audit -A --why", 2, "", "error: No such option: --why (Possible options: --key, --watch) (see 'kubespread fleet audit --help')\n",
     ),
 }  # fmt: skip
 
@@ -191,6 +204,44 @@ def test_a_context_that_cannot_be_reached_is_a_row(folder: Path) -> None:
     assert "127.0.0.1:1" in gone["error"]
     assert (answered["name"], answered["verdict"], answered["cluster"]["context"]) == ("prod-here", "yes", "prod-here")
     assert none == (2, "", "error: no context matches 'dev-*'; the kubeconfig has prod-gone, prod-here\n")
+
+
+def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
+    monkeypatch.setattr(tasks, "_PATIENCE", 0.2)
+    ended = asked(folder, "-S '*.*' audit -A -q --engine tcp://127.0.0.1:1")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: tcp://127.0.0.1:1: no Dask scheduler that distributed ")
+
+
+def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes: Iterator[Callable[[], object]] = iter([
+        lambda: None,
+        lambda: (folder / "za.json").write_bytes((folder / "us.yaml").read_bytes()),
+        lambda: (folder / "zb.yaml").write_bytes((folder / "eu.yaml").read_bytes()),
+        (folder / "ap.yaml").unlink,
+        lambda: [path.rename(path.with_suffix("")) for path in folder.glob("*.*")],
+    ])  # fmt: skip
+
+    def pause(_seconds: float) -> None:
+        change = next(changes, None)
+        if change is None:
+            raise KeyboardInterrupt
+        change()
+
+    monkeypatch.setattr(time, "sleep", pause)
+    ended = asked(folder, "-S '*.*' audit -A -w")
+    violated = "ap.yaml: 2 workloads: 2 violated, 0 fine"
+    assert [line.partition(" ")[2] for line in ended.out.splitlines()] == [
+        f"4 clusters: 2 no, 1 without an answer, 1 yes; {violated}; za.json:1: JSON syntax: Input data was truncated",
+        f"4 clusters: 2 no, 2 yes; {violated}",
+        f"5 clusters: 3 no, 2 yes; {violated}",
+        "4 clusters: 2 no, 2 yes",
+        "error: no file matches '*.*'",
+    ]
+    assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "snapshot", "upgrade"])

@@ -6,7 +6,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.fleet.clusters import Member
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Instead
 from kubespread.questions.simulate.question import Simulate
@@ -127,9 +128,9 @@ class Recorder:
         self.log.append(("connect", access))
         return self.snapshot
 
-    def _serve(self, cluster: Cluster, scheduler: kubespread.Scheduler) -> None:
+    def _serve(self, cluster: Cluster, scheduler: kubespread.Scheduler, fleet: Sequence[Member]) -> None:
         cluster.snapshot()
-        self.log.append(("serve", cluster._max_age, scheduler))
+        self.log.append(("serve", cluster._max_age, scheduler, *fleet))
 
     def _question(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
         def question(*arguments: Any, **keywords: Any) -> Any:
@@ -250,7 +251,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 @pytest.mark.parametrize("command", registry.QUESTIONS)
 def test_what_does_not_go_together_is_said_of_parameters_that_the_command_has(command: str) -> None:
     asked = registry.question(command)
-    named = {name for pair in asked.apart for name in (pair.option, *pair.others, *filter(None, [pair.unless]))}
+    named = {name for pair in asked.apart for name in (pair.option, *pair.others, *pair.unless)}
     named |= {name for needing, needed in asked.needs.items() for name in (needing, *needed)}
     assert named - {parameter.name for parameter in _made(command).params} == set()
 

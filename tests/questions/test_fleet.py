@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -12,10 +14,12 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot, UsageError
+from kubespread.questions import tasks
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.explain.question import Explain
+from kubespread.questions.fleet import answer
 from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question
@@ -158,8 +162,8 @@ def test_each_cluster_answers_as_if_it_were_the_only_one(objects: list[list[Any]
     snapshots = [snapshot_of(each) for each in objects]
     rows = {row.name: row for row in kubespread.fleet(snapshots, question).clusters}
     for number, snapshot in enumerate(snapshots, 1):
-        answer = kubespread.ask(snapshot, question)
-        reports = [report for _, report in question.reports(answer)]
+        alone = kubespread.ask(snapshot, question)
+        reports = [report for _, report in question.reports(alone)]
         row = rows[f"cluster {number}"]
         assert (list(row.reports), row.error) == (reports, None)
         assert row.verdict in {report.verdict for report in reports}
@@ -171,6 +175,25 @@ def test_the_answer_is_the_same_for_any_number_of_jobs() -> None:
     one, four = (kubespread.fleet(files, Audit(), jobs=jobs) for jobs in (1, 4))
     assert one == four
     assert [row.cluster for row in one.clusters if row.error is not None] == [None]
+
+
+@settings(max_examples=4, deadline=None)
+@given(objects=st.lists(clusters(), min_size=1, max_size=3), ticks=st.integers(0, 4))
+def test_in_time_rows_are_those_of_the_full_answer_and_it_never_says_yes(objects: list[list[Any]], ticks: int) -> None:
+    snapshots = [snapshot_of(each) for each in objects]
+    full, start, looks = kubespread.fleet(snapshots, Audit()), monotonic(), count()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (tasks, answer):
+            patch.setattr(module, "monotonic", lambda: start + next(looks))
+        part = kubespread.fleet(snapshots, Audit(), timeout=ticks + 0.5)
+    assert {row.name: row for row in part.clusters}.items() <= {row.name: row for row in full.clusters}.items()
+    if part.unfinished is None:
+        assert part == full
+        return
+    names = [f"cluster {number}" for number in range(1, len(snapshots) + 1)]
+    assert [*part.unfinished.missing] == names[len(part.clusters) :]
+    assert part.passes == ("no" if any(row.passes == "no" for row in part.clusters) else "unknown")
+    assert part.verdict in ("no", "unknown")
 
 
 def test_a_snapshot_is_told_by_its_file() -> None:

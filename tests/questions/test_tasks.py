@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot, UsageError
 from kubespread.questions import tasks
+from kubespread.questions.audit.question import Audit
 from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data, pod
@@ -204,6 +205,8 @@ def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_noth
     told = [json.loads(each.out) for each in (run_process(*asked, "--engine", dask), run(*asked))]
     assert told[0].pop("provenance") != told[1].pop("provenance")
     assert told[0] == told[1]
+    fleet = [FIXTURES / "clusters" / "*-zone*.yaml", FIXTURES / "manifests" / "two-constraints.yaml"]
+    assert kubespread.fleet(fleet, Audit(), engine=dask) == kubespread.fleet(fleet, Audit())
     items: list[int | str] = [1, 2, "death", 3, 4, *range(20)]
     results, assumed, said = doubled(None, *items, mortal=tmp_path / "died", engine=dask)
     assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED])

@@ -28,7 +28,7 @@ APART = (
         "snapshot",
         ("kubeconfig", "as_user", "as_group", "request_timeout", "chunk_size"),
         "a file is read, and no running cluster",
-        unless="to_context",
+        unless=("to_context", "contexts"),
     ),
     Apart("to_snapshot", ("to_context",), "both name the cluster after"),
     Apart("namespace", ("all_namespaces",), "both say which namespaces are asked about"),
@@ -85,6 +85,9 @@ def refuse_pairs(context: Any) -> None:
     """Raise UsageError if a parsed command has an option that would have no effect beside another."""
     names = {parameter.name: spelled(parameter) for parameter in context.command.params}
     typed = {name: context.params[name] for name in names if _is_typed(context, name) and name in context.params}
+    if context.obj is not None:
+        # Of a fleet's answer each cluster is a part, whatever is asked of it.
+        typed.pop("timeout", None)
     output = context.params.get("output")
     for fault in faults(context.command.name, names, typed, None if output is None else str(output)):
         raise UsageError(fault)
@@ -114,7 +117,7 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
 
 def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for pair in pairs:
-        if pair.option in typed and pair.unless not in typed:
+        if pair.option in typed and not typed.keys() & {*pair.unless}:
             yield from ((pair.option, other, pair.why) for other in pair.others if other in typed)
 
 

@@ -6,7 +6,9 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from msgspec.structs import replace
@@ -16,9 +18,9 @@ from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.questions.fleet.clusters import Member, members
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question
-from kubespread.questions.scene import OnProgress, Scene, ask, cluster_reference
+from kubespread.questions.scene import OnProgress, Scene, ask, checked_timeout, cluster_reference, unfinished
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.tasks import ALONE, EngineError, Workers
 from kubespread.reports.parts import outcome
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
@@ -35,38 +37,46 @@ Settle = Callable[[Question[Any], Snapshot], Question[Any]]
 
 def fleet(
     clusters: Iterable[str | Path | Snapshot | Access], question: Question[Any], scheduler: Scheduler | None = None, *,
-    jobs: int | None = 1, on_progress: OnProgress | None = None,
+    jobs: int | None = 1, engine: str = "", timeout: float | None = None, on_progress: OnProgress | None = None,
 ) -> FleetReport:  # fmt: skip
     """What each of ``clusters`` answers to ``question``, the worst first.
 
     A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
     running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
     be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
-    ``on_progress`` is called now and then with how many have answered.
+    With ``engine``, the address of a Dask scheduler, clusters are read here one after another, and the parts of each
+    answer are done there. ``timeout`` is in seconds: no further cluster is begun then, and ``unfinished`` names those
+    that are missing. ``on_progress`` is called now and then with how many have answered.
 
     Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
     refuse the question in the same words.
     """
-    return answers(members(clusters), question, scheduler or Scheduler(), Workers(jobs), on_progress)
+    workers = Workers(jobs, engine)
+    return answers(members(clusters), question, scheduler or Scheduler(), workers, on_progress, timeout=timeout)
 
 
 def answers(
     asked: Sequence[Member], question: Question[Any], scheduler: Scheduler, workers: Workers,
-    on_progress: OnProgress | None = None, settle: Settle | None = None,
+    on_progress: OnProgress | None = None, settle: Settle | None = None, timeout: float | None = None,
 ) -> FleetReport:  # fmt: skip
     """The same of clusters that are found already; ``settle`` is for another process too. Raises what `fleet` does."""
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
         question = replace(question, pods=tuple(_for_all(pod, question.template_path) for pod in question.pods))
+    until = inf if (limit := checked_timeout(timeout)) is None else monotonic() + limit
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
+    asking = make()
+    if workers.engine:
+        # Who does parts elsewhere has neither files nor kubeconfigs: a snapshot travels there with its question.
+        asking.workers, workers = workers, ALONE
     done: list[_Row] = []
-    for row in workers.results(make(), make, asked, 0.0):
+    for row in workers.results(asking, make, asked, 0.0, until):
         done.append(row)
         if on_progress is not None:
             on_progress(len(done))
     refusals = {row.told.error for row in done if row.is_refused}
-    if len(refusals) == 1 and all(row.is_refused for row in done):
+    if len(refusals) == 1 and len(done) == len(asked) and all(row.is_refused for row in done):
         # It is the question's fault, and no cluster's.
         raise UsageError(*str(refusals.pop()).split("\n"))
     return FleetReport(
@@ -75,6 +85,7 @@ def answers(
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
         notes=_each_once(done, "notes"),
+        unfinished=unfinished(timeout, "cluster", len(asked), [member.name for member in asked[len(done) :]]),
     )
 
 
@@ -113,6 +124,8 @@ class _Asking:
 
     def __init__(self, question: Question[Any], settle: Settle | None, scheduler: Scheduler) -> None:
         self._question, self._settle, self._scheduler = question, settle, scheduler
+        self.workers = ALONE
+        """Who does the parts of each answer."""
         self.assumed: dict[str, None] = {}
         self._asked = 0
 
@@ -138,6 +151,9 @@ class _Asking:
             return _Row(FleetCluster(name=member.name, error=str(error)))
         try:
             return self._answered(member.name, snapshot)
+        except EngineError:
+            # No cluster is at fault, and none would fare better.
+            raise
         except KubespreadError as error:
             told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
             return _Row(told, is_refused=not isinstance(error, SnapshotError))
@@ -149,7 +165,7 @@ class _Asking:
         if other is not None:
             reports, parts, is_yes = [("", other.report)], [("", other.report)], other.is_yes
         else:
-            answer = ask(snapshot, question, self._scheduler, on_refused=refused.append)
+            answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
             reports, parts = [*question.reports(answer)], [*question.parts(answer)]
             is_yes = question.is_yes(answer)
         faults = (*snapshot.faults, *map(str, refused))

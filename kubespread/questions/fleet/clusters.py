@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import glob
@@ -56,6 +56,20 @@ def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
     return found
 
 
+def members_of(
+    patterns: Iterable[str], named: Collection[str], access: Access, environment: Mapping[str, str],
+    edits: tuple[Edit, ...] = (),
+) -> list[Member]:  # fmt: skip
+    """The files that ``patterns`` stand for, and the contexts that are ``named``, reached by ``access``. Raises
+    UsageError where one stands for nothing, and ManifestError.
+    """
+    running = contexts(named, access, environment) if named else ()
+    return [
+        *(Member(path, path, edits) for path in files(patterns)),
+        *(Member(str(access.context), access, edits) for access in running),
+    ]
+
+
 def files(patterns: Iterable[str]) -> list[str]:
     """What the patterns stand for, each once: ``fleet/*.json.gz``, with ``**`` for folders at any depth. Raises
     UsageError where nothing matches one.
@@ -89,4 +103,5 @@ def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, 
             has = some_of(known, _MAX_NAMED) or "none"
             raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
         found |= dict.fromkeys(named)
-    return (replace(access, context=name) for name in found)
+    # Another cluster or user is not theirs.
+    return (replace(access, context=name, cluster=None, user=None) for name in found)

@@ -68,7 +68,8 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         rows = self.clusters
-        force_setattr(self, "passes", worst(row.passes for row in rows))
+        in_part: tuple[Judgment, ...] = () if self.unfinished is None else ("unknown",)
+        force_setattr(self, "passes", worst((*(row.passes for row in rows), *in_part)))
         force_setattr(self, "unmet", tuple(f"{row.name}: {text}" for row in rows for text in row.unmet))
 
     def judged(self) -> Judgment:

@@ -58,7 +58,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Apart("tells_preemption", ("no_preemption",), "nobody is evicted"),
         Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
         Apart("ties", ("seed",), "a seed breaks ties at random"),
-        Apart("ties", ("runs",), "runs break ties at random", unless="sample"),
+        Apart("ties", ("runs",), "runs break ties at random", unless=("sample",)),
         Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
         Apart("gang", ("tells_preemption", "autoscaler", "sample"), "that is not modeled of gangs"),
         Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
