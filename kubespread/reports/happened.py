@@ -94,6 +94,8 @@ class PendingPods(Report, frozen=True):
     """NAMESPACE/name."""
     message: str
     """kube-scheduler's."""
+    nodes: tuple[str, ...] = ()
+    """Which nodes they are for, where each is for one: those of a DaemonSet."""
 
 
 class UnmadePods(Report, frozen=True):

@@ -123,7 +123,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         waited = {pod for kind in self.played.start.pending for pod in kind.pods}
         for kind in self.played.steps[-1].happened.pending if self.played.steps else ():
             if more := sum(pod not in waited for pod in kind.pods):
-                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending: {kind.message}"
+                on = f" on {some_of(kind.nodes, _MAX_NAMED)}" if kind.nodes else ""
+                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending{on}: {kind.message}"
         yield from (f"step {step.number}: {step.why}" for step in self.played.steps if step.is_blocked and step.why)
 
     @property

@@ -24,11 +24,13 @@ from kubespread.scheduler.plugin import SchedulingError, Status
 from kubespread.scheduler.preemption import Preemption
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import Search
+from kubespread.wording import some_of
 from kubespread.world.store.claims import Replicas, to_create
 from kubespread.world.store.living_cluster import Applicant, LivingCluster
 from kubespread.world.store.pod_book import PodKey
 
 MAX_REPLICAS = 1_000_000
+_MAX_NAMED = 3
 
 
 class Entry(Struct, frozen=True):
@@ -312,10 +314,9 @@ class _Daemons(Waiting):
 
     def _conclude(self, placing: Placing) -> None:
         if self._failed:
-            first, status = next(iter(self._failed.items()))
-            others = f" and {len(self._failed) - 1} more" if len(self._failed) > 1 else ""
-            name = self._living.cluster.nodes.names[first]
-            self.outcome.stopped = f"no room on {name}{others}: {', '.join(status.reasons)}"
+            status, names = next(iter(self._failed.values())), self._living.cluster.nodes.names
+            named = some_of([names[node] for node in self._failed], _MAX_NAMED)
+            self.outcome.stopped = f"no room on {named}: {', '.join(status.reasons)}"
 
 
 def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:

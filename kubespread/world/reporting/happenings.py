@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.annotations import DESIRED_REPLICAS
 from kubespread.kube.api.core import Pod
+from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.selector import parse_int64
@@ -143,18 +144,27 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
 
 def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPods]:
     """Waiting pods by workload, those of one workload with the same message together."""
-    groups: dict[tuple[WorkloadName, str], list[NamespacedName]] = {}
+    groups: dict[tuple[WorkloadName, str], list[Pod]] = {}
     messages: dict[int, str] = {}
     for waiting_pod in waiting:
         # Pods of one template all get the same message.
         template = id(waiting_pod.template)
         if template not in messages:
             messages[template] = world.message(waiting_pod)
-        groups.setdefault((workload_of(world, waiting_pod.pod), messages[template]), []).append(
-            NamespacedName.of(waiting_pod.pod)
-        )
+        groups.setdefault((workload_of(world, waiting_pod.pod), messages[template]), []).append(waiting_pod.pod)
     for (workload, message), pods in sorted(groups.items(), key=lambda group: (in_order(group[0][0]), group[0][1])):
-        yield PendingPods(workload=workload, pods=tuple(pods), message=message)
+        yield PendingPods(
+            workload=workload,
+            pods=tuple(map(NamespacedName.of, pods)),
+            message=message,
+            nodes=tuple(sorted(node for pod in pods for node in _pinned(pod))) if workload.kind == "DaemonSet" else (),
+        )
+
+
+def _pinned(pod: Pod) -> Collection[str]:
+    """The node that a DaemonSet made the pod for."""
+    required = required_node_selector(pod)
+    return (None if required is None else pinned_names(required.node_selector_terms)) or ()
 
 
 def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[UnmadePods]:
