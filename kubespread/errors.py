@@ -21,6 +21,10 @@ class UsageError(KubespreadError):
     """The command line asks for something that cannot be done."""
 
 
+class NoClusterError(UsageError):
+    """Nothing says which cluster is meant."""
+
+
 class SnapshotError(KubespreadError):
     """The cluster could not be read: a missing file, a malformed one, no nodes in it."""
 

@@ -25,6 +25,12 @@ def short_key(topology_key: str) -> str:
     return topology_key.rpartition("/")[2]
 
 
+def domain_noun(topology_key: str) -> str:
+    """What one domain is called: ``zone``, and ``node`` for ``kubernetes.io/hostname``."""
+    key = short_key(topology_key)
+    return "node" if key == "hostname" else key
+
+
 def age(seconds: int) -> str:
     """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
     units = ((86_400, "d"), (3_600, "h"), (60, "min"))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.admission import candidate_from_creator, creator_of, scheduled_again
 from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.input.namespaces import missing_namespace
 from kubespread.candidate.input.references import Reference
 from kubespread.candidate.manifests.file import OBJECT_NAME, Place
 from kubespread.candidate.settings import Settled, settled
@@ -162,6 +163,8 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
         hint = f"; no {kind.kind} was read at all, {_instead(snapshot)}"
     else:
         hint = alternatives(name, (obj.metadata.name for obj in among if obj.metadata.namespace == namespace))
+        missing = "" if hint else missing_namespace(snapshot, namespace)
+        hint = f": {missing}" if missing else hint
     raise NotInClusterError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 

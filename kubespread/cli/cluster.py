@@ -8,7 +8,7 @@ from kubespread.cli.options.cluster import parse_duration
 from kubespread.cli.options.edits import OptionalClusterOptions
 from kubespread.cli.stderr import complain, stderr_is_terminal
 from kubespread.cli.waiting import waiting
-from kubespread.errors import UsageError
+from kubespread.errors import NoClusterError, UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.cluster import ClusterOptions
@@ -30,8 +30,13 @@ def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet
     """The same where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
     about it are refused. Raises UsageError.
     """
-    if is_needed or not isinstance(options, OptionalClusterOptions) or options.is_named:
+    if not isinstance(options, OptionalClusterOptions) or options.is_named:
         return open_cluster(options, quiet=quiet)
+    if is_needed:
+        try:
+            return open_cluster(options, quiet=quiet)
+        except NoClusterError as error:
+            raise UsageError(f"{error}; manifests need no cluster: name files or directories") from None
     edits = (f"--{verb}" for verb, _ in options.typed())
     for option in (*edits, *options.reaching()):
         raise UsageError(f"{option} is for a cluster: name one with -S, --context or --live")

@@ -334,6 +334,14 @@ class ConstraintReport(Report, frozen=True):
     def is_hard(self) -> bool:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
+    @property
+    def minimum_text(self) -> str:
+        """``min 1``; a soft constraint's, where others have fewer, ``min 1 where it fits``."""
+        if self.global_minimum is None:
+            return ""
+        is_least = self.is_hard or self.global_minimum == min(domain.matching for domain in self.domains)
+        return f"min {self.global_minimum}{'' if is_least else ' where it fits'}"
+
     def skew_with(self, matching: int, more: int) -> int:
         """Of a domain that has ``matching`` pods once ``more`` come."""
         return matching + more - (self.global_minimum or 0)

@@ -17,7 +17,7 @@ def title(constraint: ConstraintReport, position: int) -> str:
         f"{letter(position)} {short_key(constraint.topology_key)} ≤ {constraint.max_skew} "
         f"{constraint.when_unsatisfiable}",
         constraint.selector,
-        "" if constraint.global_minimum is None else f"min {constraint.global_minimum}",
+        constraint.minimum_text,
         *policies(constraint),
     ]
     return " · ".join(part for part in parts if part)

@@ -44,10 +44,7 @@ def _columns(constraints: Sequence[ConstraintReport]) -> list[Column]:
         [cell(constraint.when_unsatisfiable) for constraint in constraints],
         [cell(constraint.selector) for constraint in constraints],
         [cell(_domains(constraint)) for constraint in constraints],
-        [
-            cell("" if constraint.global_minimum is None else f"min {constraint.global_minimum}")
-            for constraint in constraints
-        ],
+        [cell(constraint.minimum_text) for constraint in constraints],
         [cell(", ".join(policies(constraint)), DIM) for constraint in constraints],
     ]
     return [Column("", lines) for lines in cells]
@@ -86,6 +83,6 @@ def _counts(constraint: ConstraintReport) -> str:
             f"{len(constraint.domains):,} domain{'' if len(constraint.domains) == 1 else 's'}",
             f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
             f", {excluded} excluded" if excluded else "",
-            "" if constraint.global_minimum is None else f", min {constraint.global_minimum}",
+            "" if constraint.global_minimum is None else f", {constraint.minimum_text}",
         )
     )

@@ -117,13 +117,13 @@ class Question:
 CONVERSATION = (
     Question(
         "Which pods are pending, by cause?", "aws12", [("pending", {})],
-        "7 pods pending for 2 causes; 2 changes free all of them",
+        "7 pods pending for 2 causes; 2 changes free 7 of them",
         lambda report: {name: len(group["pods"]) for group in report["groups"] for name in group["workloads"]},
         lambda: Counter(workload(pod) for pod in of("aws12", "Pod") if not pod["spec"].get("nodeName")),
     ),
     Question(
         "Why is payments/fraud pending?", "aws12", [("pending", {"namespace": "payments"})],
-        "3 pods pending for 1 cause; 1 change frees all of them",
+        "3 pods pending for 1 cause; 1 change frees 3 of them",
         lambda report: report["groups"][0]["why"],
         lambda: "cpu: largest open hole {} < {}".format(
             float(max(left for name, left in free("aws12", "cpu").items() if name not in tainted("aws12"))),

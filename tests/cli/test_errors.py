@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubespread.questions import opening
-from tests.cli.support import CLUSTER, POD, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 FIVE_VIOLATIONS = """\
 apiVersion: v1
@@ -186,6 +186,35 @@ def test_several_workloads_are_listed(tmp_path: Path) -> None:
     )
     assert run("explain", manifest, "-S", CLUSTER, "--name", "Pod/mypod", "-o", "name").out == "node4\n"
     assert run("explain", manifest, "-S", CLUSTER, "--name", "db").code == 2
+
+
+def test_of_very_many_workloads_the_first_are_listed(tmp_path: Path) -> None:
+    manifest, one = tmp_path / "all.yaml", Path(POD).read_text()
+    manifest.write_text("---\n".join(one.replace("name: mypod", f"name: pod-{number:02}") for number in range(40)))
+    named = ", ".join(f"Pod/pod-{number:02}" for number in range(10))
+    result = run("explain", manifest, "-S", CLUSTER)
+    assert result.err == f"error: {manifest}: several workloads ({named} and 30 more); choose one with --name\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["pending", "-A", "--fail", "eu-west-1a"], 'nodes "eu-west-1a" not found: it is the value of a label, write zone=eu-west-1a'),
+        (["upgrade", "general"], 'nodes "general" not found: it is the value of a label, write eks.amazonaws.com/nodegroup=general'),
+        (["explain", "pod/x", "-n", "shpo"], 'pods "x" not found in namespace shpo: namespaces "shpo" not found, did you mean "shop"?'),
+    ],
+)  # fmt: skip
+def test_what_is_called_otherwise_is_named(command: list[str], message: str) -> None:
+    file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
+    result = run(*command, "-S", file, "-q")
+    assert (result.code, result.err) == (2, f"error: {message}\n")
+
+
+def test_nothing_to_check_says_what_there_could_be(tmp_path: Path) -> None:
+    result = run("check", env={"KUBECONFIG": str(tmp_path / "none"), "HOME": str(tmp_path)})
+    assert (result.code, result.err.endswith("manifests need no cluster: name files or directories\n")) == (2, True), (
+        result
+    )
 
 
 def test_a_scheduler_nobody_configured(tmp_path: Path) -> None:

@@ -322,3 +322,11 @@ def test_the_node_selector_of_a_namespace_is_applied_on_request(tmp_path: Path) 
     manifest.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x}]}}")
     asked = ("explain", manifest, "-S", cluster, "-o", "name")
     assert (run(*asked).code, run(*asked, "--pod-node-selector").code) == (0, 1)
+
+
+def test_the_minimum_of_a_soft_constraint_is_that_of_the_nodes_that_fit() -> None:
+    file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
+    cordons = ("--cordon", "zone=eu-west-1b", "--cordon", "zone=eu-west-1c")
+    screen = run("explain", "deploy/cart", "-n", "shop", "-S", file, *cordons, "-q", "-o", "table").out
+    assert "3 domains with 0–2, min 2 where it fits" in screen
+    assert "12 domains with 0–1, min 0 " in screen

@@ -398,7 +398,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
             "there is too little room in b",
             "Deployment/web: its next pod fits nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
             "match pod topology spread constraints.",
-            "Deployment/canary: its only pod is in zone b, and a second one fits nowhere",
+            "Deployment/canary: one pod, in zone b, and a second one fits nowhere",
             "Deployment/canary: its next pod fits nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
             "match Pod's node affinity/selector.",
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 import kubespread
 from kubespread import Snapshot, SurviveReport, UsageError
 from kubespread.kube.owners import WorkloadName
+from kubespread.views import terminal
+from kubespread.views.look import Look
 from tests.builders import Data, hard, hosts, pod
+from tests.cli.support import FIXTURES
 from tests.world.clusters import daemon_set, deployment, stateful_set
 
 CASES_DIRECTORY = Path(__file__).parents[2] / "fixtures" / "cases"
@@ -201,7 +205,7 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
     "the worst key is the answer": (
         [*THREE, *SMALL, pod("bare", "n1")], ("hostname", "zone"), ((), ("lost",), ()) * 2,
         (
-            "losing hostname n1 takes 1 pod for good: default/bare; 2 of 3 hostnames can be lost",
+            "losing node n1 takes 1 pod for good: default/bare; 2 of 3 nodes can be lost",
             "losing zone b takes 1 pod for good: default/bare; 2 of 3 zones can be lost",
         ),
     ),
@@ -358,3 +362,13 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
         kubespread.survive(snapshot, workloads="deploy/web", selector="app=web")
     with pytest.raises(UsageError, match='"nope" not found'):
         kubespread.survive(snapshot, workloads="deploy/nope")
+
+
+def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report() -> None:
+    snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    report = kubespread.survive(snapshot, ["zone"])
+    screen = terminal.write(report, Look(width=120))
+    assert "at worst shop/Deployment/promo without eu-west-1c" in " ".join(report.answer[0].split())
+    assert re.search(r"shop/Deployment/promo +4 +2 +2 +eu-west-1c ", screen)
+    (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")
+    assert line.what.startswith("losing zone eu-west-1c ")

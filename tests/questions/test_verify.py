@@ -350,3 +350,10 @@ def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> No
     result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", "table", "-q")
     assert result.code == 1
     assert result.out.splitlines()[1] == "0 of 1 promise holds, 1 broken"
+
+
+def test_the_answer_counts_promises_and_where_some_are_broken_their_clauses() -> None:
+    snapshot = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
+    report = kubespread.verify(snapshot, FIXTURES / "promises" / "shop.yaml")
+    assert report.answer[0] == "2 of 5 promises hold, 2 broken, 1 accepted; 8 of their 11 clauses hold"
+    assert (report.states["held"], len(report.of("held")), len(report.clauses)) == (2, 8, 11)

@@ -77,7 +77,8 @@ def test_a_label_of_just_that_name_is_not_the_well_known_one() -> None:
 
 NOBODY: dict[str, tuple[str, str]] = {
     "a mistyped name": ("cordon n11", 'nodes "n11" not found, did you mean "n1"?'),
-    "an unknown name": ("drain web", 'nodes "web" not found; there are n0, n1, n2'),
+    "an unknown name": ("drain other", 'nodes "other" not found; there are n0, n1, n2'),
+    "the value of a label": ("drain web", 'nodes "web" not found: it is the value of a label, write pool=web'),
     "the key of a label": ("delete-node pool", 'nodes "pool" not found: it is the key of a label, write pool=VALUE'),
     "the short key of a label": ("cordon zone", 'nodes "zone" not found: it is the key of a label, write zone=VALUE'),
     "two names": ("cordon n0,n1", "no node has the labels n0,n1: n0 is a node, give each node an edit of its own"),

@@ -24,7 +24,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     subject = f"no workloads{f' with the labels {labels}' if labels else ''} in"
     if namespace is None:
         return UsageError(f"{subject} the cluster")
-    if missing := _not_found(snapshot, namespace):
+    if missing := missing_namespace(snapshot, namespace):
         return UsageError(missing)
     namespaces = _namespace_names(snapshot)
     hint = (
@@ -42,11 +42,11 @@ def _elsewhere(snapshot: Snapshot) -> str:
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
     """That the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
-    if missing := _not_found(snapshot, namespace):
+    if missing := missing_namespace(snapshot, namespace):
         yield f"{missing}; the answer is for once it is there"
 
 
-def _not_found(snapshot: Snapshot, namespace: str) -> str:
+def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     """In the API server's words; empty if the namespace exists, or if namespaces were not listed."""
     objects = snapshot.objects
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:

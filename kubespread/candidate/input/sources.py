@@ -15,7 +15,7 @@ from kubespread.candidate.input.namespaces import no_workloads
 from kubespread.candidate.input.references import ClusterWorkloads, Reference, reference
 from kubespread.candidate.manifests.file import (
     Manifest,
-    labels_of,
+    listed_labels,
     manifest_from_text,
     manifest_of,
     read_manifest,
@@ -253,7 +253,7 @@ def _is_read(manifest: Manifest) -> Iterator[bool]:
 
 def _listed(sources: Sequence[Source], default_namespace: str) -> str:
     return "; ".join(
-        f"{source.file}: {', '.join(labels_of(source.workloads, default_namespace))}"
+        f"{source.file}: {listed_labels(source.workloads, default_namespace)}"
         if isinstance(source, Manifest)
         else _label(source)
         for source in sources

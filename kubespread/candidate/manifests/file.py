@@ -22,9 +22,11 @@ from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.stream import objects_in, read_objects
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes
+from kubespread.wording import some_of
 
 OBJECT_NAME = "<object>"
 """Stands in for a file's name where the object was passed as a value."""
+_MAX_NAMED = 10
 
 
 class Place(Struct, frozen=True):
@@ -171,7 +173,7 @@ def choose(manifest: Manifest, name: str | None, default_namespace: str) -> Kube
     chosen = workloads if name is None else workloads_named(manifest, name, default_namespace)
     if len(chosen) == 1:
         return chosen[0]
-    listed = ", ".join(labels_of(workloads, default_namespace))
+    listed = listed_labels(workloads, default_namespace)
     if chosen:
         raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
     raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
@@ -183,11 +185,16 @@ def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> li
     return [item for item, label in labeled if f"/{label}".endswith(f"/{name}")]
 
 
-def labels_of(workloads: Sequence[KubernetesObject], default_namespace: str) -> list[str]:
-    """What tells workloads apart: Kind/NAME, with the namespace where that is not enough."""
+def listed_labels(workloads: Sequence[KubernetesObject], default_namespace: str) -> str:
+    """What tells workloads apart: Kind/NAME, with the namespace where that is not enough; the first of very many, such
+    as ``kubectl get`` writes of a whole cluster.
+    """
     labels = [_label(item, item.namespace or default_namespace) for item in workloads]
     short = [label.partition("/")[2] for label in labels]
-    return [label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True)]
+    distinct = [
+        label if short.count(brief) > 1 else brief for label, brief in zip(labels[:_MAX_NAMED], short, strict=False)
+    ]
+    return some_of([*distinct, *labels[_MAX_NAMED:]], _MAX_NAMED)
 
 
 def _label(item: KubernetesObject, namespace: str) -> str:

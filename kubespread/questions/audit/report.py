@@ -446,8 +446,9 @@ def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
     loss = row.worst_loss.get(finding.topology_key or "")
     domain = finding.detail if loss is None else loss.domain
     place = f"on node {domain}" if key == "hostname" else f"in {key} {domain}"
-    only = "its only pod" if row.replicas == 1 else "its only pod on a node"
-    head = f"{only} is {place}" if row.placed == 1 else f"all {row.placed} pods are {place}"
+    one = "one pod" if row.replicas == 1 else "one pod on a node"
+    several = "both pods are" if row.placed == 2 else f"all {row.placed:,} pods are"
+    head = f"{one}, {place}" if row.placed == 1 else f"{several} {place}"
     about = next(
         (constraint for constraint in row.constraints if constraint.topology_key == finding.topology_key), None
     )

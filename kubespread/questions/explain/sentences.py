@@ -70,7 +70,7 @@ def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
     minimum = (
         "no domain is compared"
         if constraint.global_minimum is None
-        else f"the least of all domains is {constraint.global_minimum}"
+        else f"the least of all domains{'' if about.is_hard else ' where it fits'} is {constraint.global_minimum}"
     )
     skew = formula(constraint, PRETTY, rejects=False)
     if constraint.satisfied:

@@ -90,7 +90,7 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
     headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
     if changes:
-        them = "it" if report.pending == 1 else "all of them" if freed == report.pending else f"{freed:,} of them"
+        them = "it" if report.pending == 1 else f"{freed:,} of them"
         yield f"{headline}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {them}"
     elif placed:
         other = "" if placed == report.pending else ", and no change was found that frees any other"

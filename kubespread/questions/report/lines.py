@@ -23,13 +23,12 @@ from kubespread.questions.report.growth import AtMaximum
 from kubespread.questions.report.own_rules import Rule, Stray
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
-from kubespread.questions.survive.report import DomainLoss, SurviveReport, domain_name, troubles_of
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, troubles_of
+from kubespread.wording import count_of, domain_noun, short_key, some_of
 
 _MAX_NAMED = 3
 _LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
 _NUMBER = re.compile(r"\d[\d,]*")
-_NOUNS = {"hostname": "node"}
 _LATER = frozenset({"fits", "preempts", "nominated"})
 """Why pods wait that get a node without anybody's doing."""
 _MISSING: Mapping[str, tuple[Area, Badness]] = {
@@ -181,11 +180,11 @@ def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterato
     for key, losses in report.by_key():
         name, standing = short_key(key), [loss for loss in losses if not loss.already_lost]
         alone = [loss for loss in standing if not _is_pair(loss)]
-        bad = sorted((loss for loss in standing if loss.trouble), key=lambda loss: (-missing_pods(loss), loss.domain))
+        bad = sorted((loss for loss in standing if loss.trouble), key=badness)
         for worst in [loss for loss in bad if not _is_pair(loss)][:1]:
             safe = sum(not loss.trouble for loss in alone)
             tried = " tried, those with the most to lose," if key == HOSTNAME and len(alone) < hosts else ""
-            of = f"{count_of(len(alone), _NOUNS.get(name, name))}{tried}"
+            of = f"{count_of(len(alone), domain_noun(key))}{tried}"
             beside = f" ({f'{safe:,}' if safe else 'none'} of {of} can be lost)"
             yield _of_loss(worst, f"losses/{name}", beside, commands)
         for pair in filter(_is_pair, bad):

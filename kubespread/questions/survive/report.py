@@ -16,7 +16,7 @@ from kubespread.reports.parts import (
     ScheduledReport,
     preempted_pods,
 )
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.wording import EMPTY, count_of, domain_noun, some_of
 
 Trouble = Literal["pending", "short", "lost"]
 
@@ -264,7 +264,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
     for good comes before what ends with the Node objects, then what concerns more pods.
     """
     standing, gone = ([loss for loss in losses if loss.already_lost is lost] for lost in (False, True))
-    key = short_key(losses[0].topology_key)
+    key = domain_noun(losses[0].topology_key)
     all_of = f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
     groups: dict[tuple[Trouble, bool, bool, bool], list[DomainLoss]] = {}
     for loss in sorted(losses, key=badness):
@@ -374,7 +374,7 @@ def _most(numbers: Sequence[int], noun: str = "") -> str:
 
 def _listed(losses: Sequence[DomainLoss], conjunction: str) -> str:
     """``zone a``, ``zone a, b or 3 others``; the key is left out where the values contain it."""
-    key, names = short_key(losses[0].topology_key), [domain_name(loss) for loss in losses]
+    key, names = domain_noun(losses[0].topology_key), [domain_name(loss) for loss in losses]
     if len(names) > _MAX_NAMED:
         *some, last = *names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} others"
     else:

@@ -322,7 +322,7 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
 
 def _worst_of_each(report: SurviveReport) -> list[_Short]:
     """Of each workload that runs short the loss that leaves it fewest, the workload that lacks most first."""
-    short = ((loss, workload) for loss in report.losses for workload in loss.short)
+    short = ((loss, workload) for loss in sorted(report.losses, key=badness) for workload in loss.short)
     worst: dict[str, _Short] = {}
     for row in short:
         other = worst.setdefault(row[1].workload, row)

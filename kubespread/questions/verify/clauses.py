@@ -21,9 +21,7 @@ from kubespread.questions.survive.report import DomainLoss, LostWorkload, Surviv
 from kubespread.questions.verify.report import Kept
 from kubespread.reports.happened import BlockedPod
 from kubespread.scenario.promises import Amount, Back, Room
-from kubespread.wording import count_of, short_key
-
-_NOUNS = {"hostname": "node"}
+from kubespread.wording import count_of, domain_noun
 
 
 class Found(Struct, frozen=True):
@@ -114,14 +112,14 @@ def _losses(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Loss],
     """The domains that are not lost yet, and how many they are."""
     standing = [loss for loss in report.losses if not loss.already_lost]
     losses = [_Loss(loss, row) for loss in standing for row in loss.workloads if row.workload == workload]
-    name = short_key(standing[0].topology_key) if standing else ""
-    return losses, count_of(len(losses), _NOUNS.get(name, name))
+    noun = domain_noun(standing[0].topology_key) if standing else ""
+    return losses, count_of(len(losses), noun)
 
 
 def _losing(report: SurviveReport, loss: DomainLoss) -> str:
-    key, name = short_key(loss.topology_key), domain_name(loss)
+    noun, name = domain_noun(loss.topology_key), domain_name(loss)
     after = "" if report.after is None else f"{', '.join(report.after.steps)}, then "
-    return f"{after}losing {name if key in name else f'{_NOUNS.get(key, key)} {name}'}"
+    return f"{after}losing {name if noun in name else f'{noun} {name}'}"
 
 
 def _none_left(report: SurviveReport) -> Found:

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.play.question import Play
 from kubespread.questions.question import Apart, Option, PlayedQuestion, Promises
+from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
@@ -36,6 +40,9 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     name = "verify"
     summary = "Verify promises: what survives, fits, is ready and spread."
     purpose = "CI"
+    never_modelled = tuple(
+        dict.fromkeys(text for asked in (Audit, Survive, Play, Capacity) for text in asked.never_modelled)
+    )
     apart = (Apart("suggest", ("promises",), "promises are looked for, not verified"),)
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True

@@ -100,5 +100,15 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
         others = [f"{number:,} {state}" for state, number in self.states.items() if number and state != "held"]
         held, of = self.states["held"], count_of(self.promises, "promise")
         if self.unfinished is None or self.clauses:
-            yield ", ".join([f"{held:,} of {of} {'holds' if self.promises == 1 else 'hold'}", *others])
+            parts = len(self.clauses)
+            of_parts = (
+                f"; {len(self.of('held')):,} of their {parts:,} clauses hold"
+                if others and parts > self.promises
+                else ""
+            )
+            yield f"{', '.join([f'{held:,} of {of} {_hold(self.promises)}', *others])}{of_parts}"
         yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))
+
+
+def _hold(number: int) -> str:
+    return "holds" if number == 1 else "hold"

@@ -12,7 +12,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Requirement, Selector, SelectorError, parse_selector
-from kubespread.snapshot.topology_keys import full_topology_key, label_keys, near_keys
+from kubespread.snapshot.topology_keys import SHORT_KEYS, full_topology_key, label_keys, near_keys
 
 _IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
 
@@ -71,6 +71,11 @@ def _name_hint(name: str, nodes: Sequence[Node]) -> str:
     keys = label_keys(nodes)
     if name in keys or full_topology_key(name, nodes) in keys:
         return f": it is the key of a label, write {name}=VALUE"
+    of_nodes = [key for key in keys if any(node.metadata.labels.get(key) == name for node in nodes)]
+    if of_nodes:
+        # Some zones are the values of several labels.
+        short = next((short for short, key in SHORT_KEYS.items() if key in of_nodes), min(of_nodes))
+        return f": it is the value of a label, write {short}={name}"
     return alternatives(name, (node.metadata.name for node in nodes))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from kubespread.errors import ApiError, SnapshotError, UsageError
+from kubespread.errors import ApiError, NoClusterError, SnapshotError, UsageError
 from kubespread.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.api import BrokenConnectionError, Response
 from kubespread.snapshot.live.credential_plugin import TIME_LIMIT
@@ -45,7 +45,7 @@ class ClientTransport:
 
     def __init__(self, access: Access, target: Target | None, connections: int) -> None:
         if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
-            raise UsageError(_NO_SUCH_CLUSTER)
+            raise NoClusterError(_NO_SUCH_CLUSTER)
         kubernetes, urllib3 = _client()
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._timeout = urllib3.Timeout

@@ -21,10 +21,22 @@ Remedy: change the field that is named.
 
 from __future__ import annotations
 
+import re
+
 from kubespread.errors import Fault
 from kubespread.questions.check.lint.rule import FaultRule
 from kubespread.questions.check.lint.subject import Refused
 from kubespread.questions.check.report import Remedy, Severity
+
+_WAYS = (
+    (re.compile(r"Unsupported value: .*: supported values: (?P<values>.+)$"), "set {field} to one of {values}"),
+    (re.compile(r"must be greater than zero$"), "set {field} to 1 or more"),
+    (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
+    (re.compile(r"^Required value|: Required value"), "add {field}"),
+    (re.compile(r"Duplicate value: "), "remove {field}, which is there twice"),
+    (re.compile(r"unknown field "), "rename or remove {field}"),
+)
+"""What there is to do, by the API server's words."""
 
 
 def remedy(fault: Fault, refused: Refused) -> Remedy | None:
@@ -33,7 +45,12 @@ def remedy(fault: Fault, refused: Refused) -> Remedy | None:
     """
     if not refused.workload:
         return None
-    return Remedy(text=f"change {fault.field}" if fault.field else "change what is refused")
+    if not fault.field:
+        return Remedy(text="change what is refused")
+    for words, way in _WAYS:
+        if match := words.search(fault.message):
+            return Remedy(text=way.format(field=fault.field, **match.groupdict()))
+    return Remedy(text=f"change {fault.field}")
 
 
 RULE = FaultRule("KS002", "refused", Severity.ERROR, remedy)
