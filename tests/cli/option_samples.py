@@ -248,6 +248,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "plan": {
         **SHARED, **_DRAINS, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
+        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--prices": "--prices prices.json",
         **_WORKERS,
     },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},

@@ -7,13 +7,22 @@ import pytest
 import kubespread
 from kubespread.candidate.input.kustomization import Kustomization
 from kubespread.errors import UsageError
+from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.verbs import Apply
-from tests.builders import hosts
+from tests.builders import Data, hosts, node
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
+
+
+def autoscaler(name: str, most: int) -> Data:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    return {
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": name, "namespace": "default"},
+        "spec": {"minReplicas": 1, "maxReplicas": most, "scaleTargetRef": target},
+    }  # fmt: skip
 
 
 def small(*edits: str) -> kubespread.Snapshot:
@@ -105,3 +114,105 @@ def test_kustomizations_are_steps_of_scenarios() -> None:
     assert Apply.line({"files": ["a.yaml"], "kustomize": ["overlays/prod"]}) == "apply a.yaml --kustomize overlays/prod"
     with pytest.raises(UsageError, match="apply: expected the manifests to apply"):
         parse_step("apply --replicas 3")
+
+
+def pool(zone: str, name: str, **labels: str) -> Data:
+    made = node(name, cpu="4", memory="8Gi")
+    made["metadata"]["labels"] = {ZONE: zone, HOSTNAME: name, POOLS[0]: "web", **labels}
+    return made
+
+
+def pooled(*objects: Data) -> kubespread.Snapshot:
+    nodes = [pool("a", "a1"), pool("a", "a2"), pool("b", "b1"), {**node("x", cpu="4"), "spec": {"unschedulable": True}}]
+    return kubespread.Snapshot.from_objects([*nodes, *objects])
+
+
+def texts(report: kubespread.PlanReport) -> list[str]:
+    return [step.text for step in report.played.steps]
+
+
+FLAGS = "--ignore-daemonsets --delete-emptydir-data"
+LEAVING = [
+    "cordon kubernetes.io/hostname in (a1,a2,b1)",
+    f"drain a1 {FLAGS}", "delete-node a1", f"drain a2 {FLAGS}", "delete-node a2", f"drain b1 {FLAGS}", "delete-node b1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "joining"),
+    [
+        pytest.param("web=8x16", ["add-node a1:2@8x16", "add-node b1@8x16"], id="as many, zone by zone"),
+        pytest.param("web=8x16:4", ["add-node a1:2@8x16", "add-node b1:2@8x16"], id="a number, over all zones"),
+        pytest.param("web=16x32.5:1", ["add-node a1@16x32.5"], id="one alone"),
+        pytest.param(
+            f"{POOLS[0]}=web=8x16@type=big", ["add-node a1:2@8x16@type=big", "add-node b1@8x16@type=big"], id="labels"
+        ),
+        pytest.param("web=b1:2", [f"add-node b1@{ZONE}=a", f"add-node b1@{ZONE}=b"], id="as a node of the cluster is"),
+    ],
+)
+def test_a_pool_is_replaced_by_other_nodes(text: str, joining: list[str]) -> None:
+    report = kubespread.plan(pooled(*deployment("web", ("a1", "b1"), cpu="3")), replace_pool=text)
+    assert texts(report) == [*joining, *LEAVING]
+    assert (report.played.blocked, report.gone["evicted"]) == ((), 2)
+    assert {each.name for each in report.nodes if each.after is None} == {"a1", "a2", "b1"}
+
+
+def test_new_nodes_reserve_as_much_as_old_ones() -> None:
+    old = pool("a", "a1")
+    old["status"] |= {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+    old["status"]["allocatable"] = {"cpu": "3900m", "memory": "7Gi", "pods": "110"}
+    report = kubespread.plan(kubespread.Snapshot.from_objects([old]), replace_pool="web=8x16")
+    (made,) = (each.after for each in report.nodes if each.after is not None)
+    assert {load.resource: load.allocatable for load in made.load} == {"cpu": "7900m", "memory": "15Gi", "pods": "110"}
+    assert "add-node a1@8x16: as much of its CPUs and memory is reserved, and as many pods may run there, as on a1" in (
+        report.notes
+    )
+
+
+def test_a_node_whose_pods_cannot_be_evicted_is_not_deleted() -> None:
+    kept = [*deployment("web", ("a1", "b1"), cpu="3"), budget("web", minAvailable=2)]
+    report = kubespread.plan(pooled(*kept), replace_pool="web=2x4:1")
+    assert texts(report) == [
+        "add-node a1@2x4",
+        *(text for text in LEAVING if text not in ("delete-node a1", "delete-node b1")),
+    ]
+    assert (report.verdict, report.played.blocked, report.after.nodes) == ("no", (3, 6), 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("wep=8x16", "no node is of a pool 'wep'; there is web"),
+        (
+            "web",
+            "invalid --replace-pool 'web': expected POOL=CPUxGI, as in web=8x16, or POOL=TEMPLATE, each with :COUNT",
+        ),
+        ("web=0x16", "invalid edit 'add-node a1:2@0x16': expected CPUs and GiB as in 8x16, found '0x16'"),
+        ("web=nobody", 'nodes "nobody" not found'),
+        ("zone=c=8x16", "no node has topology.kubernetes.io/zone=c"),
+    ],
+)
+def test_what_is_no_replacement(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        kubespread.plan(pooled(), replace_pool=text)
+    assert message in str(raised.value)
+
+
+def test_autoscaled_workloads_at_their_maximum() -> None:
+    grown = [*deployment("web", ("a1", "b1"), cpu="1"), autoscaler("web", 5)]
+    report = kubespread.plan(pooled(*grown), hpa_max=True)
+    assert (texts(report), report.after.ready) == (["scale default/Deployment/web=5"], 5)
+    with pytest.raises(UsageError, match="no autoscaler may ask for more than its workload has"):
+        kubespread.plan(pooled(), hpa_max=True)
+
+
+def test_what_the_nodes_cost() -> None:
+    prices = {
+        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "type", "currency": "EUR",
+        "prices": {"s": 0.1, "l": 0.3},
+    }  # fmt: skip
+    nodes = [pool("a", "a1", type="s"), pool("b", "b1", type="s")]
+    report = kubespread.plan(
+        kubespread.Snapshot.from_objects(nodes), replace_pool="web=8x16:1@type=l", prices=prices
+    )  # fmt: skip
+    assert "the nodes cost 0.2 EUR before and 0.3 EUR after: 0.1 more" in report.answer

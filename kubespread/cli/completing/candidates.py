@@ -65,7 +65,7 @@ _BY_COMMAND: Mapping[tuple[str, str], Source] = {
 
 FILES = frozenset({
     "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
-    "[PROMISES]", "TEMPLATE[:N][@KEY=VALUE]", "POLICY",
+    "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "POLICY",
 })  # fmt: skip
 """What the help calls a value that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
@@ -75,7 +75,7 @@ _VERSION = Candidate("--version", "Print the version and exit.")
 _NO_FILES = frozenset({"template_path", "contexts"})
 FREE = frozenset({
     "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
-    "KEY[=VALUE][:EFFECT]", "REVISION",
+    "KEY[=VALUE][:EFFECT]", "REVISION", "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
 })  # fmt: skip
 """What the help calls a value that cannot be completed."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -15,13 +16,15 @@ from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
+from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
+from kubespread.questions.plan.pools import Replacement, replacement
 from kubespread.questions.plan.question import Plan
 from kubespread.questions.plan.report import (
     WORST_FIRST,
@@ -33,7 +36,9 @@ from kubespread.questions.plan.report import (
 )
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
+from kubespread.questions.play.report import PlayReport
 from kubespread.questions.question import Question, asks
+from kubespread.questions.report.growth import growing
 from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -42,13 +47,21 @@ from kubespread.questions.survive.report import SurviveReport
 from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.parts import ClusterReport
+from kubespread.scenario.prices import PricesGiven, read_prices
 from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.nodes import DeleteNode, Drain
+from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 
 R = TypeVar("R", bound=ClusterReport)
+_AUDITING = "auditing the cluster"
+_EXPECTED = (
+    "give manifests (-f), edits such as --drain, --replace-pool or --hpa-max, or another release with --kube-version"
+)
 
 
 @asks(Plan)
@@ -57,6 +70,9 @@ def plan(
     manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler | None = None,
     *,
+    replace_pool: str | Sequence[str] = (),
+    hpa_max: bool = False,
+    prices: PricesGiven | None = None,
     namespace: str | None = None,
     preemption: bool = True,
     ignore_daemonsets: bool = True,
@@ -72,7 +88,8 @@ def plan(
     Raises ManifestError, SnapshotError and UsageError.
     """
     question = Plan(
-        manifests=tuple(given_pods(manifests)), namespace=namespace, preemption=preemption,
+        manifests=tuple(given_pods(manifests)), hpa_max=hpa_max, prices=prices, namespace=namespace,
+        replace_pool=(replace_pool,) if isinstance(replace_pool, str) else tuple(replace_pool), preemption=preemption,
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
@@ -81,21 +98,27 @@ def plan(
 def answer(question: Plan, scene: Scene) -> PlanReport:
     """Raises what `plan` raises, before anything is played."""
     given = dataclasses.replace(scene.snapshot, edits=())
-    steps = tuple(_steps(question, scene.snapshot.edits))
+    unedited = replace(scene, given=given)
+    pools = [replacement(text, given.nodes, question.drain_flags) for text in question.replace_pool]
+    steps = tuple(_steps(question, unedited, scene.snapshot.edits, pools))
     own = dataclasses.replace(scene.scheduler, kube_version=None)
     if not steps and own == scene.scheduler:
-        raise UsageError("nothing is planned: give manifests (-f), edits such as --drain, or another --kube-version")
-    scenario = Scenario(steps, namespace=question.namespace, preemption=question.preemption)
-    playing = replace(scene, given=given).asking(
-        Play(scenario=scenario, namespace=question.namespace, preemption=question.preemption), question.doing
-    )
-    played = playing.question.answer(playing)
+        none = "no autoscaler may ask for more than its workload has"
+        raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
+    scenario, playing, played = _played(question, unedited, steps, {id(step) for one in pools for step in one.leaving})
     settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
     asking = _Asking(question)
     asking.answers.append(played)
-    before = asking.side(replace(scene, given=settled, scheduler=own), "before")
-    after = asking.side(replace(scene, given=as_snapshot(playing.world, playing.now)), "after")
-    names = [] if asking.missing else sorted({*before.rows, *after.rows})
+    sides = (
+        replace(scene, given=settled, scheduler=own),
+        replace(scene, given=as_snapshot(playing.world, playing.now)),
+    )
+    before, after = (asking.side(side, when) for side, when in zip(sides, ("before", "after"), strict=True))
+    prices = None if question.prices is None else read_prices(question.prices)
+    nodes = [side.now.nodes for side in sides]
+    by_name = {node.metadata.name: node for side in nodes for node in side}
+    is_audited = not any(doing.startswith(_AUDITING) for doing in asking.missing)
+    names = sorted({*before.rows, *after.rows}) if is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after))]
     return PlanReport(
         kube_version=str(scene.release),
@@ -109,25 +132,79 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
         workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
         unchanged=len(names) - len(rows),
         nodes=tuple(_nodes(before.map, after.map)),
+        gone=dict(_gone(played, given)),
         played=played,
         scenario=_file(question, scenario),
-        gaps=asking.said("gaps"),
+        cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
+        gaps=(*asking.said("gaps"), *(() if prices is None else price_gaps(by_name.values(), prices))),
         not_modelled=Plan.never_modelled,
         notes=asking.said("notes"),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
 
 
-def _steps(question: Plan, edits: Sequence[Edit]) -> Iterator[Step]:
-    """What is planned, one after another: manifests once the nodes that come first are there."""
+def _played(
+    question: Plan, scene: Scene, steps: Sequence[Step], leaving: Collection[int]
+) -> tuple[Scenario, Scene, PlayReport]:
+    """The steps played, without deleting nodes of a replaced pool whose pods cannot be evicted: those are ``leaving``,
+    by their ids.
+    """
+    while True:
+        scenario = _scenario(question, steps)
+        play = Play(scenario=scenario, namespace=question.namespace, preemption=question.preemption)
+        playing = scene.asking(play, question.doing)
+        played = play.answer(playing)
+        kept = {
+            step.action.target.text for step, told in zip(steps, played.steps, strict=True)
+            if id(step) in leaving and isinstance(step.action, Drain) and told.is_blocked
+        }  # fmt: skip
+        rest = [step for step in steps if id(step) not in leaving or not _deletes(step, kept)]
+        if len(rest) == len(steps):
+            return scenario, playing, played
+        steps = rest
+
+
+def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
+    """How many pods leave their nodes, by why; those that every node has go with theirs."""
+    daemons = {
+        NamespacedName.of(pod) for pod in before.pods
+        if any(owner.kind in GO_WITH_THEIR_NODES for owner in pod.metadata.owner_references)
+    }  # fmt: skip
+    gone = (pod for step in played.steps for pod in step.happened.gone if pod.node is not None)
+    return Counter("with their nodes" if pod.pod in daemons else pod.why for pod in gone)
+
+
+def _scenario(question: Plan, steps: Sequence[Step]) -> Scenario:
+    return Scenario(tuple(steps), namespace=question.namespace, preemption=question.preemption)
+
+
+def _deletes(step: Step, names: Collection[str]) -> bool:
+    return isinstance(step.action, DeleteNode) and step.action.target.text in names
+
+
+def _steps(question: Plan, scene: Scene, edits: Sequence[Edit], pools: Sequence[Replacement]) -> Iterator[Step]:
+    """What is planned, one after another: nodes come first, then manifests, and pools that are replaced go last."""
     edited = [Step(str(edit), edit) for edit in edits]
     first = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
-    yield from first
+    steps = [*(step for pool in pools for step in pool.joining), *first]
     if question.manifests:
         # A pipe can be read only once.
         given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
-        yield Step(_applying(question.manifests), Apply(given))
-    yield from edited[len(first) :]
+        steps.append(Step(_applying(question.manifests), Apply(given)))
+    steps += edited[len(first) :]
+    if question.hpa_max:
+        steps += _grown(question, scene, steps)
+    yield from steps
+    for pool in pools:
+        yield from pool.leaving
+
+
+def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:
+    """Each workload with an autoscaler that may ask for more than it has after ``steps``, at its maximum."""
+    then = after_steps(scene.snapshot, _scenario(question, steps), None, scene.scheduler, namespace=question.namespace)
+    for name, _, most in growing(replace(scene, given=then).world, lambda _: True):
+        scale = Scale(name.kind, name.name, most, name.namespace)
+        yield Step(str(scale), scale)
 
 
 def _applying(manifests: Sequence[Any]) -> str:
@@ -141,6 +218,8 @@ def _applying(manifests: Sequence[Any]) -> str:
 
 def _file(question: Plan, scenario: Scenario) -> str:
     """As `play` reads it."""
+    if not scenario.steps:
+        return ""
     metadata = {} if question.namespace is None else {"metadata": {"namespace": question.namespace}}
     preemption = {} if question.preemption else {"preemption": False}
     spec = {"steps": [step.text for step in scenario.steps], **preemption}
@@ -192,7 +271,7 @@ class _Asking:
         audit, survive = Audit(preemption=self._preemption), Survive(preemption=self._preemption)
         return _Side(
             str(scene.release),
-            self._of(scene, audit, f"auditing the cluster {when}"),
+            self._of(scene, audit, f"{_AUDITING} {when}"),
             self._of(scene, survive, f"losing domains {when}"),
             Map().answer(scene.asking(Map(), f"mapping the cluster {when}")),
         )
@@ -216,7 +295,8 @@ class _Asking:
 
     def said(self, name: str) -> tuple[str, ...]:
         """Gaps or notes of all answers, each once."""
-        return tuple(dict.fromkeys(text for answer in self.answers for text in getattr(answer, name)))
+        texts = (getattr(answer, f"all_{name}", getattr(answer, name)) for answer in self.answers)
+        return tuple(dict.fromkeys(text for said in texts for text in said))
 
 
 def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload | None:
@@ -227,7 +307,7 @@ def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload
     if was is None or now is None:
         change = "new" if was is None else "gone"
     else:
-        pairs = (_lacking(was), _lacking(now)), (_level(was), _level(now)), (survived is False, survives is False)
+        pairs = (_lacking(was), _lacking(now)), (_level(was), _level(now)), _fails(survived, survives)
         if any(old < new for old, new in pairs):
             change = "worse"
         elif any(old > new for old, new in pairs):
@@ -239,6 +319,12 @@ def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload
     return PlannedWorkload(
         workload=name, change=change, before=was, after=now, survives_before=survived, survives_after=survives
     )
+
+
+def _fails(survived: bool | None, survives: bool | None) -> tuple[bool, bool]:
+    """Whether each side does not survive, where both are known."""
+    is_known = survived is not None and survives is not None
+    return is_known and not survived, is_known and not survives
 
 
 def _lacking(row: AuditedWorkload) -> int:

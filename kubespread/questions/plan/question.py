@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.play.question import Play
-from kubespread.questions.question import Applied, DrainingQuestion, Option
+from kubespread.questions.question import Applied, DrainingQuestion, Option, PriceFile
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after.
 
-    Manifests (-f, -k) and edits are steps of one scenario: edits in their order, and manifests once the nodes that
-    come first are there. It is played, and both clusters are audited, lose each zone in turn and are mapped. The answer
-    says whether every pod finds a node, which workloads change (ready pods, spread, what they survive), which nodes do,
-    and which pods leave theirs; -o scenario prints the steps for play. Before is the cluster once what is under way is
-    done, of its own release; after is that of --kube-version.
+    Manifests (-f, -k), edits and pools to replace are steps of one scenario: new nodes, manifests, edits in their
+    order, autoscaled workloads at their maximum, then nodes of replaced pools are drained and go. It is played, and
+    both clusters are audited, lose each zone in turn and are mapped. The answer says whether every pod finds a node,
+    which workloads change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; -o
+    scenario prints the steps for play. Before is the cluster once what is under way is done, of its own release; after
+    is that of --kube-version.
 
     \b
     Examples:
       kubespread plan --fail-hard zone=a --scale shop/deploy/web=12
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
       kubespread plan --drain pool=old -o scenario > plan.yaml && kubespread play plan.yaml
+      kubespread plan --replace-pool web=8x16 --hpa-max --prices prices.yaml
       kubespread plan --kube-version 1.37
     """
 
@@ -49,6 +51,18 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         tuple[Any, ...],
         Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
     ] = ()
+    replace_pool: Annotated[
+        tuple[str, ...],
+        Option(
+            "Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size "
+            "(8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.",
+            metavar="POOL=CPUxGI[:COUNT][@KEY=VALUE]", is_path=True,
+        ),
+    ] = ()  # fmt: skip
+    hpa_max: Annotated[
+        bool, Option("Scale every workload with an autoscaler to its maximum, all together.")
+    ] = False  # fmt: skip
+    prices: PriceFile = None
     namespace: Annotated[str | None, Option("Namespace of names without one.", ("-n", "--namespace"), "NAME")] = None
 
     @classmethod

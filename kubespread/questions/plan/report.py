@@ -12,6 +12,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.play.report import PlayReport
+from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -83,17 +84,20 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """How many are the same before and after."""
     nodes: tuple[PlannedNode, ...]
     """Those that change, by name."""
-    gone: dict[str, int] = {}
-    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and what else `PlayReport` says."""
+    gone: dict[str, int]
+    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and what else `PlayReport` says;
+    those of DaemonSets and of nodes themselves go ``with their nodes``.
+    """
+    cost: CostChange | None = None
+    """What all nodes cost, before and after; null without prices."""
     played: PlayReport
     """The scenario played, step by step."""
     scenario: str
-    """A file of kind Scenario that does what is planned, in this order."""
+    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes."""
 
     def __post_init__(self) -> None:
         changes = Counter(row.change for row in self.workloads)
         force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST})
-        force_setattr(self, "gone", dict(Counter(pod.why for step in self.played.steps for pod in step.happened.gone)))
         super().__post_init__()
 
     @property
@@ -116,6 +120,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             if was.resource == now.resource in ("cpu", "memory") and None not in (was.percent, now.percent)
         ]  # fmt: skip
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
+        if self.cost is not None:
+            yield _cost(self.cost)
         gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
         ready = f"ready pods {before.ready:,} of {before.replicas:,} → {after.ready:,} of {after.replicas:,}"
         yield f"{ready}; pods that leave their nodes: {gone}"
@@ -137,3 +143,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if self.after.pending:
             return f"{count_of(self.after.pending, 'pod')} pending as before, everything else fits"
         return "everything fits"
+
+
+def _cost(cost: CostChange) -> str:
+    if cost.before.amount is None and cost.after.amount is None:
+        return UNKNOWN
+    before, after = (cost.pricing.text(side.amount) for side in (cost.before, cost.after))
+    unpriced = not_counted(before=cost.before, after=cost.after)
+    return f"the nodes cost {before} before and {after} after: {cost.change}{unpriced}"

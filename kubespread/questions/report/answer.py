@@ -15,7 +15,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.pod_status import is_active
-from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
@@ -50,13 +50,6 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 
 R = TypeVar("R", bound=ClusterReport)
-POOLS = (
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "karpenter.sh/nodepool",
-)
-"""Labels whose values are pools of nodes."""
 MOST_NODES = 24
 """How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
 with the fewest pods.

@@ -24,8 +24,18 @@ from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
+from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.taint import cordoned
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
+from kubespread.kube.well_known import (
+    BETA_REGION,
+    BETA_ZONE,
+    CORDON_TAINT_KEY,
+    HOSTNAME,
+    INSTANCE_TYPE,
+    READY,
+    REGION,
+    ZONE,
+)
 from kubespread.snapshot.edits.node_marks import check_label
 from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
@@ -34,7 +44,10 @@ from kubespread.wording import short_key
 MAX_COPIES = 10_000
 """How many nodes one edit adds at most: about twice what a cluster may have."""
 _EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
-_TEMPLATE = re.compile(r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)")
+_TEMPLATE = re.compile(
+    r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?:@(?P<size>[0-9][^@=/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)"
+)
+_SIZE = re.compile(r"(?P<cpu>[0-9]{1,5}(?:\.[0-9]{1,3})?)x(?P<memory>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
 _COUNT = re.compile(r"[1-9][0-9]{0,4}")
 _SUFFIXES = (".yaml", ".yml", ".json")
 # Taints that say in what state a machine is, and those of cluster-autoscaler.
@@ -66,14 +79,15 @@ class AddNode(Edit, frozen=True):
     """New nodes join the cluster."""
 
     form: ClassVar = Form(
-        "add-node", "TEMPLATE[:COUNT][@KEY=VALUE]", name="addNodes",
+        "add-node", "TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE]", name="addNodes",
         fields={
             "template": Field(Holds.TEXT, "a Node manifest, or the name of a node to copy", is_required=True),
             "count": Field(Holds.NUMBER, "how many, by default 1"),
+            "size": Field(Holds.TEXT, "its CPUs and GiB of memory, where they are not the template's: 8x16"),
             "labels": Field(Holds.LABELS, "labels that differ from the template's"),
         },
-        metavar="TEMPLATE[:N][@KEY=VALUE]",
-        option="Add N copies of a node, or of a Node manifest, with other labels if given.",
+        metavar="TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
+        option="Add N copies of a node, or of a Node manifest, of another size (8x16) or with other labels if given.",
     )  # fmt: skip
     brings_nodes: ClassVar = True
     template: str
@@ -83,6 +97,8 @@ class AddNode(Edit, frozen=True):
     """Labels that differ from the template's; the keys may be short, as those of a target."""
     manifest: Node | None = None
     """None: the node of the cluster called ``template``."""
+    size: str = ""
+    """``8x16``: its CPUs and GiB of memory; empty: the template's. As much of them is reserved as the template does."""
 
     @classmethod
     def parsed(cls, text: str) -> FieldValues | None:
@@ -98,14 +114,16 @@ class AddNode(Edit, frozen=True):
             if not equals:
                 raise UsageError(f"invalid edit 'add-node {text}': expected KEY=VALUE behind @, found {pair!r}")
             labels.append((key, value))
-        return {"template": match["template"], "count": int(number), "labels": labels}
+        size = {} if match["size"] is None else {"size": match["size"]}
+        return {"template": match["template"], "count": int(number), **size, "labels": labels}
 
     @classmethod
     def of(cls, fields: FieldValues, directory: str | None = "", /) -> Edit:
         template, number = fields["template"], fields.get("count", 1)
         if not _is_template(template):
             raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
-        edit = cls(template, number, tuple(_pairs(fields)))
+        edit = cls(template, number, tuple(_pairs(fields)), size=fields.get("size", ""))
+        check_size(edit.size, str(edit))
         if not 1 <= number <= MAX_COPIES:
             raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
         for key, value in edit.labels:
@@ -115,13 +133,14 @@ class AddNode(Edit, frozen=True):
         # With what the API server would refuse in a Node, which no other edit takes.
         from kubespread.snapshot.edits.template_file import read_template
 
-        return cls(template, number, edit.labels, read_template(path_in(directory, template)))
+        return replace(edit, manifest=read_template(path_in(directory, template)))
 
     @classmethod
     def line(cls, fields: FieldValues) -> str:
         number = f":{fields['count']}" if "count" in fields else ""
         labels = ",".join(f"{key}={value}" for key, value in _pairs(fields))
-        return f"add-node {fields['template']}{number}{f'@{labels}' if labels else ''}"
+        size = f"@{fields['size']}" if fields.get("size") else ""
+        return f"add-node {fields['template']}{number}{size}{f'@{labels}' if labels else ''}"
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, with notes on them.
@@ -131,16 +150,53 @@ class AddNode(Edit, frozen=True):
         template = self.manifest or node_called(self.template, nodes)
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}
         along = going_along(template, changed, nodes)
-        first = as_new_node(template, {**along, **changed})
+        first = as_new_node(_resized(template, self.size), {**along, **changed})
         taken = {node.metadata.name for node in nodes}
         names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
         added = tuple(named(first, name) for name in islice(names, self.count))
-        notes = (*_template_notes(template, changed, along), *_label_notes(added[0], nodes))
+        notes = (
+            *_template_notes(template, changed, along),
+            *(_size_notes(template, changed) if self.size else ()),
+            *_label_notes(added[0], nodes),
+        )
         return NodeChange(added=added, notes=tuple(f"{self}: {note}" for note in notes))
 
     def __str__(self) -> str:
         number = {"count": self.count} if self.count != 1 else {}
-        return self.line({"template": self.template, "labels": self.labels, **number})
+        return self.line({"template": self.template, "size": self.size, "labels": self.labels, **number})
+
+
+def check_size(size: str, text: str) -> None:
+    """Raises UsageError for what is neither empty nor a size; ``text`` is the edit that has it."""
+    if size and not (_SIZE.fullmatch(size) and all(map(float, size.split("x")))):
+        raise UsageError(f"invalid edit '{text}': expected CPUs and GiB as in 8x16, found {size!r}")
+
+
+def _resized(template: Node, size: str) -> Node:
+    """The template as a machine of another size; what it has besides stays."""
+    if not size:
+        return template
+    status = template.status
+    cpu, memory = size.split("x")
+    capacity, allocatable = dict(status.capacity), dict(status.allocatable)
+    for name, amount in (("cpu", cpu), ("memory", f"{memory}Gi")):
+        reserved = parse(capacity.get(name)).nano - parse(allocatable.get(name)).nano if name in capacity else 0
+        left = max(0, parse(amount).nano - max(0, reserved))
+        capacity[name] = amount
+        allocatable[name] = f"{left // 10**6}m" if name == "cpu" else str(left // NANO)
+    return replace(template, status=replace(status, capacity=capacity, allocatable=allocatable))
+
+
+def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
+    """What a machine of another size might have otherwise."""
+    name = template.metadata.name
+    status = template.status
+    is_all = all(status.capacity.get(key, amount) == amount for key, amount in status.allocatable.items())
+    reserved = "none" if is_all else "as much"
+    yield f"{reserved} of its CPUs and memory is reserved, and as many pods may run there, as on {name}"
+    stale = template.metadata.labels.get(INSTANCE_TYPE)
+    if stale is not None and INSTANCE_TYPE not in labels:
+        yield f"{INSTANCE_TYPE} is still {stale}: @{INSTANCE_TYPE}=TYPE sets another"
 
 
 def _pairs(fields: FieldValues) -> Iterable[tuple[str, str]]:

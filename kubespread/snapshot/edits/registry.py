@@ -5,7 +5,7 @@
     drain NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]
     taint NODE=KEY[=VALUE]:EFFECT   taint NODES KEY[=VALUE]:EFFECT  to remove: KEY:EFFECT- or KEY-
     label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
-    add-node TEMPLATE[:COUNT][@KEY=VALUE[,KEY=VALUE]...]
+    add-node TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE[,KEY=VALUE]...]
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
     scale-requests [NAMESPACE/]KIND/NAME=FACTOR                     scale-requests *=FACTOR
 
