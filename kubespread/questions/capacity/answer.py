@@ -13,7 +13,8 @@ from msgspec import Struct
 from kubespread.candidate.input.sources import Choosing, PodGiven
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements
+from kubespread.kube.admission.quota import allowance, with_usage
+from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
@@ -30,6 +31,7 @@ from kubespread.questions.capacity.report import (
     DomainCapacity,
     LargestPod,
     NodeCapacity,
+    QuotaAllowance,
     ResourceAmounts,
     ResourceCapacity,
 )
@@ -134,12 +136,21 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     return msgspec.structs.replace(
         report,
         cluster=scene.source,
+        quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         tolerated=question.tolerate,
         node_selector=labels,
         gaps=tuple(dict.fromkeys(lacking)),
         notes=(*candidate.notes, *report.notes),
     )
+
+
+def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
+    """What quotas allow of copies of ``pod``, each with what its namespace uses now."""
+    allowed = allowance(pod, with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods))
+    if allowed.copies is None:
+        return None
+    return QuotaAllowance(namespace=pod.metadata.namespace, copies=allowed.copies, refusal=allowed.refusal)
 
 
 def _priced(report: CapacityReport, nodes: Sequence[Node], prices: Prices) -> CapacityReport:

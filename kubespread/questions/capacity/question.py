@@ -36,7 +36,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     purpose = "Cluster"
     yes, no = "some pod fits, or none is asked about", "none fits"
     never_modelled = (
-        "quotas, and limit ranges of pods that no manifest describes: counts are what nodes hold, not what a namespace "
+        "quotas and limit ranges of pods that no manifest describes: counts are what nodes hold, not what a namespace "
         "may have",
     )
     apart = (

@@ -103,6 +103,16 @@ class IfTolerated(Report, frozen=True):
     """The taints, KEY=VALUE:EFFECT, of which the pods would need tolerations."""
 
 
+class QuotaAllowance(Report, frozen=True):
+    """What ResourceQuotas allow of the pods whose copies are counted."""
+
+    namespace: str
+    copies: int
+    """How many more of them."""
+    refusal: str
+    """What the API server says to the next one."""
+
+
 class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     scheduler_name: str
@@ -120,6 +130,8 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """How many the cluster has."""
     fits: int | None
     """How many such pods fit together; null without a request."""
+    quota: QuotaAllowance | None = None
+    """Null where no ResourceQuota limits the pods, or no manifest describes them."""
     if_tolerated: IfTolerated | None = None
     """The effect of additional tolerations; null where they add nothing. Taints that describe a node's state count as
     never tolerated.
@@ -140,7 +152,8 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """What all nodes cost; null without prices."""
 
     def judged(self) -> Judgment:
-        return "no" if self.fits == 0 else "yes"
+        is_refused = self.quota is not None and self.quota.copies == 0
+        return "no" if self.fits == 0 or is_refused else "yes"
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
@@ -165,6 +178,8 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
             yield from short
             if not short and report.conclusion is not None:
                 yield report.conclusion
+    if report.quota is not None and report.fits is not None:
+        yield _binding(report.quota, report.fits)
     largest = extremes(report.largest)
     if largest:
         yield f"largest pod that fits: {' or '.join(map(largest_text, largest))}"
@@ -173,6 +188,15 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
         yield f"no node that is open to such pods has {', '.join(names)} and {last} left"
     if report.cost is not None:
         yield UNKNOWN if report.cost.total.amount is None else f"the nodes cost {report.cost.text}"
+
+
+def _binding(quota: QuotaAllowance, fits: int) -> str:
+    allows = f"of namespace {quota.namespace} allow {quota.copies:,}"
+    if quota.copies == fits:
+        return f"quotas and nodes bind at once: quotas {allows} too"
+    if quota.copies > fits:
+        return f"the nodes bind first: quotas {allows}"
+    return f"quotas bind first: those {allows}: {quota.refusal}"
 
 
 def _tolerating(report: CapacityReport) -> str:

@@ -35,7 +35,7 @@ from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate.report import Limits, SimulateReport
 from kubespread.questions.simulate.reporting import Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.questions.tasks import Workers
@@ -74,6 +74,8 @@ def pose(
     scheduler: Scheduler,
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
+    *,
+    counts_quotas: bool = True,
 ) -> Posed:
     """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
     replicas = question.desired
@@ -98,7 +100,7 @@ def pose(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
         question.as_many_as_fit,
         question.from_scratch,
-        counts_quotas=scheduler.admission,
+        counts_quotas=counts_quotas and scheduler.admission,
     )
     manner = Manner(
         question.ties, question.seed, question.runs, question.deals,
@@ -145,6 +147,8 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
     reports = running.queue.reports(
         lambda ways: of_runs.tasks(running, ways, _with_pods(question, map(read, question.pods)))
     )
+    if question.as_many_as_fit and len(reports) == 1:
+        reports = (_limited(reports[0], posed.questions[0].creatable, question, scene),)
     if autoscaler is not None:
         simulated = list(map(Simulated, resolved.candidates, posed.questions, reports))
         world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
@@ -159,6 +163,20 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
         .with_gaps((*resolved.gaps_of(candidate), *pod_group_gaps(resolved)))
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
+
+
+def _limited(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:
+    """The report of as many as fit, with what binds first, and how many the other limit would allow."""
+    nodes = report.placed
+    if quota is not None and nodes >= quota:
+        alone = msgspec.structs.replace(question, runs=1)
+        unlimited = _Running(
+            pose(alone, scene.snapshot, scene.scheduler, on_refused=lambda _: None, counts_quotas=False),
+            scene.scheduler,
+        )
+        (free,) = unlimited.queue.reports(lambda ways: map(unlimited, ways))
+        nodes = free.placed
+    return msgspec.structs.replace(report, limits=Limits(nodes=nodes, quota=quota))
 
 
 def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -140,6 +141,32 @@ class Runs(Report, frozen=True):
     """Every run, in order."""
 
 
+class Limits(Report, frozen=True):
+    """How many more replicas each limit allows by itself: as many as fit is the least of them."""
+
+    nodes: int
+    """How many find a node, whatever quotas say."""
+    quota: int | None
+    """How many the ResourceQuotas of the namespace allow; null where none limits them."""
+    binding: Literal["nodes", "quota", "both"] = "nodes"
+    """Which of them is reached first."""
+
+    def __post_init__(self) -> None:
+        quota = self.nodes + 1 if self.quota is None else self.quota
+        binding = "both" if quota == self.nodes else "quota" if quota < self.nodes else "nodes"
+        msgspec.structs.force_setattr(self, "binding", binding)
+
+    @property
+    def sentence(self) -> str:
+        """``quotas bind first: they allow 3 more, the nodes have room for 14``."""
+        quota, nodes = f"{self.quota or 0:,}", f"{self.nodes:,}"
+        if self.binding == "both":
+            return f"quotas and nodes bind at once: both allow {nodes} more"
+        if self.binding == "quota":
+            return f"quotas bind first: they allow {quota} more, the nodes have room for {nodes}"
+        return f"the nodes bind first: they have room for {nodes} more, quotas allow {quota}"
+
+
 class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "SimulateReport"
     scheduler_name: str
@@ -216,6 +243,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
     for.
     """
+    limits: Limits | None = None
+    """What ends as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
     admission: tuple[str, ...] = ()
 
     @property
@@ -391,6 +420,8 @@ def cause(report: SimulateReport) -> Iterator[str]:
         yield from gang_sentences(report.gang)
         if report.gang.pod_group is None or not report.gang.fits:
             return
+    if report.limits is not None and report.limits.quota is not None:
+        yield report.limits.sentence
     if report.stopped is not None:
         yield report.stopped
     if report.conclusion is not None:
