@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.pod_requests import container_total
+from kubespread.kube.pod_requests import container_total, has_resize_status
 from kubespread.kube.quantity import NANO, parse
 
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
@@ -30,7 +30,8 @@ class Scaling(Struct):
     """By the containers before, which pods of one template may share and which are kept for that."""
 
     def pod(self, pod: Pod) -> Pod:
-        return replace(pod, spec=self.spec(pod.spec), status=self._status(pod.status))
+        status = self._status(pod.status) if has_resize_status(pod) else pod.status
+        return replace(pod, spec=self.spec(pod.spec), status=status)
 
     def spec(self, spec: PodSpec) -> PodSpec:
         after = replace(
