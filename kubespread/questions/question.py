@@ -439,6 +439,17 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         )
 
 
+def workloads_in(
+    snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str], more: Sequence[Kind] = ()
+) -> WorkloadsAsked:
+    """The workloads of ``snapshot`` that are named, else those of a namespace, with certain labels, or all of them."""
+    from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+    from kubespread.questions.workloads_asked import WorkloadsAsked
+
+    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    return WorkloadsAsked.of(namespace, selector, names, default, more)
+
+
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     """A question about workloads: those that are named, else all chosen by namespace and labels."""
 
@@ -460,11 +471,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         """Which ones these are in ``snapshot``, with objects of the kinds ``more``. Raises UsageError for an invalid
         selector or name.
         """
-        from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-        from kubespread.questions.workloads_asked import WorkloadsAsked
-
-        default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-        return WorkloadsAsked.of(self.namespace, self.selector, self.workloads, default, more)
+        return workloads_in(snapshot, self.namespace, self.selector, self.workloads, more)
 
     @property
     def names_in(self) -> str | None:

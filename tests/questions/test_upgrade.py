@@ -156,3 +156,35 @@ def test_a_batch_says_how_many_pods_the_nodes_hold_where_some_came_or_went() -> 
     daemons = daemon_set("agent", ("n0", "n1"))
     report = upgraded([*hosts("a", "b"), *daemons, *deployment("web", ("n0", "n1"))])
     assert [step.pods for step in report.steps] == [{"n0-1": 1, "n1": 3}, {"n0-1": 3, "n1-1": 1}]
+
+
+TIED = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
+TWO = [*hosts("a", "b"), *deployment("web", ("n1",)), *deployment("tied", ("n1",), spec=TIED)]
+for each in TWO:
+    if each["kind"] == "Deployment":
+        each["metadata"]["labels"] = {"app": each["metadata"]["name"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict", "pending"),
+    [
+        pytest.param({}, "no", ["default/Deployment/tied"], id="all workloads count"),
+        pytest.param({"workloads": "deploy/web"}, "yes", [], id="by one that finds a node again"),
+        pytest.param({"workloads": ["deploy/tied"]}, "no", ["default/Deployment/tied"], id="by one that does not"),
+        pytest.param({"selector": "app=web"}, "yes", [], id="by labels"),
+        pytest.param({"namespace": "default"}, "no", ["default/Deployment/tied"], id="by a namespace"),
+    ],
+)
+def test_it_is_judged_by_the_workloads_that_are_asked_about(
+    options: dict[str, Any], verdict: str, pending: list[str]
+) -> None:
+    """The same upgrade each time: pods that are tied to the host name of the old node find no other."""
+    report = upgraded(TWO, "n1", remedies=False, **options)
+    assert [str(group.workload) for group in report.pending] == pending
+    assert (report.verdict, sum(step.pending for step in report.steps) > 0) == (verdict, bool(pending))
+    assert ("what becomes of the pods of other workloads is not counted" in report.answer) == bool(options)
+
+
+def test_a_workload_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(UsageError, match="not found"):
+        upgraded(TWO, workloads="deploy/gone")

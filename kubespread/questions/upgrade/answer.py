@@ -4,7 +4,7 @@ by playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
@@ -27,6 +27,7 @@ from kubespread.questions.tasks import Workers
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeCost, UpgradeReport
+from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import Unfinished
 from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
@@ -49,6 +50,9 @@ def upgrade(
     nodes: str,
     scheduler: Scheduler | None = None,
     *,
+    workloads: str | Sequence[str] = (),
+    namespace: str | None = None,
+    selector: str = "",
     surge: int = 0,
     batch: int = 1,
     ignore_daemonsets: bool = True,
@@ -66,10 +70,14 @@ def upgrade(
     Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own, which
     ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
 
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``: with them, or with a namespace or a selector, only pods of
+    these count for the verdict.
+
     Raises UsageError, SnapshotError and ManifestError.
     """
     question = Upgrade(
-        nodes=nodes, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
+        nodes=nodes, workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
+        namespace=namespace, selector=selector, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, prices=prices, remedies=remedies,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
@@ -84,12 +92,18 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     since = monotonic()
     trying = _Trying.of(question, scene)
     took, world = monotonic() - since, trying.start.fork()
-    report = trying.manner.play(world, trying.before)
+    whose = question.asked_in(scene.snapshot)
+    if whose.names or whose.text or whose.namespace is not None:
+        whose.check_any(trying.start, scene.now)
+    report = trying.manner.play(world, trying.before, trying.counts)
     remedies = _remedies(trying, report, scene, took) if question.remedies and report.verdict != "yes" else _Remedies()
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
+        asked=tuple(whose.named_in(trying.start)),
+        namespace=whose.within,
+        selector=whose.text,
         cluster=scene.source,
         preemption=question.preemption,
         remedies=tuple(remedies.options),
@@ -131,9 +145,9 @@ class Manner(Struct, frozen=True):
         """The nodes to replace."""
         return tuple(nodes_of_target(self.pool, world.living.nodes.objects))
 
-    def play(self, world: World, missing: Missing) -> UpgradeReport:
+    def play(self, world: World, missing: Missing, counts: Callable[[WorkloadName], bool]) -> UpgradeReport:
         names = [node.metadata.name for node in self.nodes(world)]
-        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing)
+        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing, counts)
 
 
 class _Remedies(Struct, frozen=True):
@@ -160,19 +174,21 @@ class _Trial(Struct, frozen=True):
 class _Trying:
     """The upgrade of one pool, played with one change or another, each as if asked again with it."""
 
-    def __init__(self, scene: Scene, manner: Manner) -> None:
+    def __init__(self, scene: Scene, manner: Manner, whose: WorkloadsAsked) -> None:
         self.manner = manner
         self._as_read = scene.world.fork()
         settled = scene.settled(None, "any node is replaced")
         self.start, self.notes = settled.world, settled.notes
         self.before = Missing(settled.world, settled.waited)
+        self.counts = whose.those_in(settled.world)
         self.assumed = settled.world.assumed
 
     @classmethod
     def of(cls, question: Upgrade, scene: Scene) -> Self:
         pool = parse_target(question.nodes)
         nodes_of_target(pool, scene.now.nodes)
-        return cls(scene, Manner(pool, question.surge, question.batch, question.drain_flags))
+        manner = Manner(pool, question.surge, question.batch, question.drain_flags)
+        return cls(scene, manner, question.asked_in(scene.snapshot))
 
     def __call__(self, trials: Sequence[_Trial]) -> _Tried:
         """Each asks for more than the one before, and is played only where that does not suffice."""
@@ -193,7 +209,7 @@ class _Trying:
                 other = self._as_read.fork()
                 apply(other, trial.edit, "")
                 missing = Missing(other)
-            outcome = trial.manner.play(other, missing)
+            outcome = trial.manner.play(other, missing, self.counts)
         except KubespreadError:
             return None
         if outcome.verdict != "yes" or self.before.has_more(other):

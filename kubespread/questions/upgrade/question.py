@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option, PriceFile
+from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option, PriceFile, workloads_in
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
     from kubespread.questions.upgrade.report import UpgradeReport
+    from kubespread.questions.workloads_asked import WorkloadsAsked
+    from kubespread.snapshot.snapshot import Snapshot
 
 
 class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
@@ -17,13 +19,15 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
     upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
     replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
-    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption.
+    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption. With workloads,
+    only their pods count for that.
 
     \b
     Examples:
       kubespread upgrade cloud.google.com/gke-nodepool=default-pool
       kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
       kubespread upgrade pool=a --scale shop/deploy/web=4
+      kubespread upgrade pool=a deploy/web sts/db -n shop
       kubespread upgrade pool=a --surge 3 --prices prices.yaml
     """
 
@@ -51,6 +55,22 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
             missing="name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
         ),
     ]  # fmt: skip
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).", metavar="[WORKLOAD]..."
+        ),
+    ] = ()  # fmt: skip
+    namespace: Annotated[
+        str | None,
+        Option(
+            "Judge it by the workloads of this namespace alone; that of names without one (default: all).",
+            ("-n", "--namespace"), "NAME",
+        ),
+    ] = None  # fmt: skip
+    selector: Annotated[
+        str, Option("Judge it by the workloads with these labels alone.", ("-l", "--selector"), "LABELS")
+    ] = ""  # fmt: skip
     surge: Annotated[
         int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)
     ] = 0  # fmt: skip
@@ -58,6 +78,10 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     prices: PriceFile = None
     remedies: bool = True
     """Whether to look for changes that would get a blocked upgrade through."""
+
+    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
+        """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
+        return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
 
     @classmethod
     def report(cls) -> type[UpgradeReport]:

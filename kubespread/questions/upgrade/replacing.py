@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
@@ -33,6 +33,7 @@ def replace_nodes(
     batch: int = 1,
     flags: DrainFlags = POOL_FLAGS,
     missing: Missing | None = None,
+    counts: Callable[[WorkloadName], bool] = lambda _: True,
 ) -> UpgradeReport:
     """Replace nodes by copies with fresh names, ``batch`` at a time and in the order given.
 
@@ -40,9 +41,10 @@ def replace_nodes(
     they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
     without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
     leaves ``world`` as it is then. ``missing`` (default: made from ``world``) tells what had no node before. The report
-    has neither remedies nor the cluster.
+    has neither remedies nor the cluster; what waits and what is preempted or lost is told of the workloads that
+    ``counts`` names.
     """
-    pool = _Pool(world, nodes, surge, flags, missing or Missing(world))
+    pool = _Pool(world, nodes, surge, flags, missing or Missing(world), counts)
     steps: list[UpgradeStep] = []
     blocked: Blocked | None = None
     for start in range(0, len(nodes), batch):
@@ -51,8 +53,13 @@ def replace_nodes(
         steps.append(step)
         if blocked is not None:
             break
-    charged, unmade = pool.missing.newly_waiting(world), list(pool.missing.newly_unmade(world))
+    charged = pool.missing.newly_waiting(world)
+    unmade = [
+        row for row in pool.missing.newly_unmade(world)
+        if counts(world.workloads.above(row.owner, world.book.of(row.owner)))
+    ]  # fmt: skip
     is_charged = {key_of(waiting.pod) for waiting in charged}
+    counted = [waiting for waiting in world.waiting if counts(workload_of(world, waiting.pod))]
     return UpgradeReport(
         kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),
@@ -61,11 +68,11 @@ def replace_nodes(
         steps=tuple(steps),
         replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
         blocked=blocked,
-        pending=tuple(pending_pods(world, charged)),
+        pending=tuple(pending_pods(world, (waiting for waiting in counted if key_of(waiting.pod) in is_charged))),
         not_created=tuple(unmade_pods(world, (row for row in unmade if row.is_refused))),
         not_made_yet=tuple(unmade_pods(world, (row for row in unmade if not row.is_refused))),
         pending_as_before=tuple(
-            pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in is_charged))
+            pending_pods(world, (waiting for waiting in counted if key_of(waiting.pod) not in is_charged))
         ),
         not_modelled=Upgrade.never_modelled,
         notes=tuple(pool.notes),
@@ -81,6 +88,7 @@ class _Pool:
     surge: int
     flags: DrainFlags
     missing: Missing
+    counts: Callable[[WorkloadName], bool]
     notes: dict[str, None] = field(default_factory=dict)
     _old: dict[str, Node] = field(init=False)
     _made: int = field(init=False, default=0)
@@ -110,13 +118,18 @@ class _Pool:
             evicted=sum(pod.why == EVICTED for pod in departed),
             placed=len(come),
             daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
-            pending=len(self.missing.newly_waiting(world)),
-            preempted=tuple(gone_pods(pod for pod in departed if pod.why == PREEMPTED)),
-            lost=tuple(NamespacedName.of(pod.pod) for pod in departed if pod.is_lost_for_good),
+            pending=sum(map(self._counts, (waiting.pod for waiting in self.missing.newly_waiting(world)))),
+            preempted=tuple(gone_pods(pod for pod in departed if pod.why == PREEMPTED and self._counts(pod.pod))),
+            lost=tuple(
+                NamespacedName.of(pod.pod) for pod in departed if pod.is_lost_for_good and self._counts(pod.pod)
+            ),
             is_blocked=blocked is not None,
             pods=self._held([*(pod.pod for pod in departed), *come]),
         )
         return step, blocked
+
+    def _counts(self, pod: Pod) -> bool:
+        return self.counts(workload_of(self.world, pod))
 
     def _held(self, moved: Iterable[Pod]) -> dict[str, int]:
         """How many pods the remaining nodes of ``moved`` hold now."""

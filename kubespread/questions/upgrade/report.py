@@ -77,6 +77,12 @@ class UpgradeCost(CostChange, frozen=True):
 
 class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "UpgradeReport"
+    asked: tuple[WorkloadName, ...] = ()
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones count."""
+    namespace: str | None = None
+    """The namespace whose workloads count, null for all."""
+    selector: str = ""
+    """The labels of those workloads, empty for all."""
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
     surge: int
@@ -159,6 +165,8 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"
     if lost := [pod for step in report.steps for pod in step.lost]:
         yield f"{count_of(len(lost), 'pod')} lost for good: {some_of(lost, _MAX_NAMED)}"
+    if report.asked or report.namespace is not None or report.selector:
+        yield "what becomes of the pods of other workloads is not counted"
     for group in report.pending_as_before:
         yield f"{len(group.pods):,} pending of {group.workload} as before: {group.message}"
     if report.cost is not None:
