@@ -272,7 +272,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
     "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
-    "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
+    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {

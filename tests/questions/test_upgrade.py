@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import Snapshot, UpgradeReport, UsageError
+from kubespread import Scheduler, Snapshot, UpgradeReport, UsageError
+from kubespread.kube.quantity import parse
+from kubespread.questions.upgrade.replacing import replace_nodes
+from kubespread.questions.worlds import world_of
 from tests.builders import Data, hard, hosts, node, pod
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 
@@ -188,3 +191,52 @@ def test_it_is_judged_by_the_workloads_that_are_asked_about(
 def test_a_workload_that_is_not_there_is_an_error() -> None:
     with pytest.raises(UsageError, match="not found"):
         upgraded(TWO, workloads="deploy/gone")
+
+
+TYPE = "node.kubernetes.io/instance-type"
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        pytest.param("", [("n0-1", "a", "8", None), ("n1-1", "b", "8", None)], id="copies"),
+        pytest.param("9x16", [("n0-1", "a", "9", None), ("n1-1", "b", "9", None)], id="another size"),
+        pytest.param(
+            f"2x8@{TYPE}=m5.large", [("n0-1", "a", "2", "m5.large"), ("n1-1", "b", "2", "m5.large")],
+            id="another instance type",
+        ),
+        pytest.param("big", [("big-1", "a", "16", None), ("big-2", "b", "16", None)], id="like another node, in the zone of the old one"),
+        pytest.param("n0", [("n0-1", "a", "8", None), ("n0-2", "b", "8", None)], id="like one that is replaced itself"),
+        pytest.param(f"big@{ZONE}=c", [("big-1", "c", "16", None), ("big-2", "c", "16", None)], id="in a zone that is named"),
+    ],
+)  # fmt: skip
+def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str, str, str | None]]) -> None:
+    big = node("big", zone="c", cpu="16")
+    # Only the two with the label are replaced.
+    objects = [*hosts("a", "b"), big, *deployment("web", ("n0", "n1"))]
+    for each in objects[:2]:
+        each["metadata"]["labels"]["pool"] = "old"
+    world = world_of(Snapshot.from_objects(objects), Scheduler())
+    report = replace_nodes(world, ["n0", "n1"], to=to)
+    added = [name for step in report.steps for name in step.added]
+    nodes = {each.metadata.name: each for each in world.living.nodes.objects}
+    assert report.verdict == "yes"
+    assert [
+        (name, nodes[name].metadata.labels[ZONE], str(parse(nodes[name].status.allocatable["cpu"])),
+         nodes[name].metadata.labels.get(TYPE))
+        for name in added
+    ] == expected  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [("gone", 'nodes "gone" not found'), ("0x4", "expected CPUs and GiB as in 8x16"), ("n0:3", "invalid --to"), ("n0@zone", "KEY=VALUE")],
+)  # fmt: skip
+def test_new_nodes_of_no_kind_are_an_error(to: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        upgraded(TWO, "n1", to=to)
+
+
+def test_smaller_nodes_leave_pods_pending() -> None:
+    report = upgraded([*hosts("a"), *deployment("web", ("n0", "n0", "n0"), cpu="1")], "n0", to="2x8", remedies=False)
+    assert (report.verdict, report.left_pending, report.to) == ("no", 1, "2x8")

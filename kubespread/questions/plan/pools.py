@@ -15,7 +15,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.types import Step
-from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.target import nodes_of_target, parse_target
@@ -24,7 +24,6 @@ from kubespread.snapshot.edits.verb import Edit
 _POOL = re.compile(
     r"(?P<pool>[^@]+)=(?P<by>[^@=:]+)(?::(?P<count>[1-9][0-9]{0,4}))?(?P<labels>(?:@.*)?)", re.DOTALL
 )  # fmt: skip
-_SIZE = re.compile(r"[0-9][0-9.]*x[0-9][0-9.]*")
 _EXPECTED = "expected POOL=CPUxGI, as in web=8x16, or POOL=TEMPLATE, each with :COUNT and @KEY=VALUE if needed"
 
 
@@ -73,9 +72,7 @@ def _joining(pool: Sequence[Node], number: int, by: str, labels: str) -> Iterato
             continue
         # A copy of one that failed or is cordoned would be cordoned too.
         template = next((node for node in olds if not (is_silent(node) or node.spec.unschedulable)), olds[0])
-        copied, size = (template.metadata.name, f"@{by}") if _SIZE.fullmatch(by) else (by, "")
-        in_zone = f"@{ZONE}={zone}" if zone is not None and not size else ""
-        yield _step(AddNode, f"{copied}:{count}{size}{in_zone}{labels}")
+        yield _step(AddNode, in_place_of(template, by, labels, count))
 
 
 def _leaving(pool: Sequence[Node], flags: DrainFlags) -> Iterator[Step]:

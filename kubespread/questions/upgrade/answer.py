@@ -53,6 +53,7 @@ def upgrade(
     workloads: str | Sequence[str] = (),
     namespace: str | None = None,
     selector: str = "",
+    to: str = "",
     surge: int = 0,
     batch: int = 1,
     ignore_daemonsets: bool = True,
@@ -65,7 +66,8 @@ def upgrade(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> UpgradeReport:
-    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
+    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy, or a
+    node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
 
     Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own, which
     ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
@@ -77,7 +79,7 @@ def upgrade(
     """
     question = Upgrade(
         nodes=nodes, workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
-        namespace=namespace, selector=selector, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
+        namespace=namespace, selector=selector, to=to, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, prices=prices, remedies=remedies,
     )  # fmt: skip
     return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
@@ -140,6 +142,8 @@ class Manner(Struct, frozen=True):
     surge: int = 0
     batch: int = 1
     flags: DrainFlags = DrainFlags()
+    to: str = ""
+    """What new nodes are; empty: copies."""
 
     def nodes(self, world: World) -> tuple[Node, ...]:
         """The nodes to replace."""
@@ -147,7 +151,7 @@ class Manner(Struct, frozen=True):
 
     def play(self, world: World, missing: Missing, counts: Callable[[WorkloadName], bool]) -> UpgradeReport:
         names = [node.metadata.name for node in self.nodes(world)]
-        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing, counts)
+        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing, counts, self.to)
 
 
 class _Remedies(Struct, frozen=True):
@@ -187,7 +191,7 @@ class _Trying:
     def of(cls, question: Upgrade, scene: Scene) -> Self:
         pool = parse_target(question.nodes)
         nodes_of_target(pool, scene.now.nodes)
-        manner = Manner(pool, question.surge, question.batch, question.drain_flags)
+        manner = Manner(pool, question.surge, question.batch, question.drain_flags, question.to)
         return cls(scene, manner, question.asked_in(scene.snapshot))
 
     def __call__(self, trials: Sequence[_Trial]) -> _Tried:

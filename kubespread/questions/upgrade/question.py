@@ -28,6 +28,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
       kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
       kubespread upgrade pool=a --scale shop/deploy/web=4
       kubespread upgrade pool=a deploy/web sts/db -n shop
+      kubespread upgrade pool=a --to 8x16@node.kubernetes.io/instance-type=m6i.2xlarge --surge 1
       kubespread upgrade pool=a --surge 3 --prices prices.yaml
     """
 
@@ -70,6 +71,14 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     ] = None  # fmt: skip
     selector: Annotated[
         str, Option("Judge it by the workloads with these labels alone.", ("-l", "--selector"), "LABELS")
+    ] = ""  # fmt: skip
+    to: Annotated[
+        str,
+        Option(
+            "What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or "
+            "of a Node manifest, each in the zone of the old one.",
+            metavar="CPUxGI|TEMPLATE[@KEY=VALUE]", is_path=True,
+        ),
     ] = ""  # fmt: skip
     surge: Annotated[
         int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from kubespread.controllers.disruption.drain import DrainFlags
+from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
-from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.draining import DrainRefusedError, check_drain, drain
@@ -34,17 +38,18 @@ def replace_nodes(
     flags: DrainFlags = POOL_FLAGS,
     missing: Missing | None = None,
     counts: Callable[[WorkloadName], bool] = lambda _: True,
+    to: str = "",
 ) -> UpgradeReport:
-    """Replace nodes by copies with fresh names, ``batch`` at a time and in the order given.
+    """Replace nodes by copies with fresh names, or by what ``to`` says, ``batch`` at a time and in the order given.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
     they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
     without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
     leaves ``world`` as it is then. ``missing`` (default: made from ``world``) tells what had no node before. The report
     has neither remedies nor the cluster; what waits and what is preempted or lost is told of the workloads that
-    ``counts`` names.
+    ``counts`` names. Raises UsageError and ManifestError for a ``to`` that says nothing.
     """
-    pool = _Pool(world, nodes, surge, flags, missing or Missing(world), counts)
+    pool = _Pool(world, nodes, surge, flags, missing or Missing(world), counts, to)
     steps: list[UpgradeStep] = []
     blocked: Blocked | None = None
     for start in range(0, len(nodes), batch):
@@ -63,6 +68,7 @@ def replace_nodes(
     return UpgradeReport(
         kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),
+        to=to,
         surge=surge,
         batch=batch,
         steps=tuple(steps),
@@ -89,13 +95,17 @@ class _Pool:
     flags: DrainFlags
     missing: Missing
     counts: Callable[[WorkloadName], bool]
+    to: str
     notes: dict[str, None] = field(default_factory=dict)
     _old: dict[str, Node] = field(init=False)
+    _joining: dict[str, AddNode] = field(init=False)
+    """What comes instead of each."""
     _made: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         living = self.world.living.nodes
         self._old = {name: living.objects[living.index[name]] for name in self.nodes}
+        self._joining = {name: _instead_of(node, self.to, living.objects) for name, node in self._old.items()}
 
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
         """One batch, beginning with the pool's node at ``start``."""
@@ -164,12 +174,24 @@ class _Pool:
         """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
         added: list[str] = []
         for name in self.nodes[self._made : upto]:
-            template = uncordoned(self._old[name])
-            change = AddNode(name, manifest=template).change(self.world.living.nodes.objects)
-            self.notes.update(dict.fromkeys(change.notes))
+            change = self._joining[name].change(self.world.living.nodes.objects)
+            if not (self.to and self.notes):
+                self.notes.update(dict.fromkeys(change.notes))
             self.world.change_nodes(change)
             follow(self.world, change, {})
             added += (node.metadata.name for node in change.added)
         self._made += len(added)
         self.world.settle()
         return added
+
+
+def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
+    """The new node for ``node``: a copy, or what ``to`` says, made of nodes that may be gone by the time it joins."""
+    if not to:
+        return AddNode(node.metadata.name, manifest=uncordoned(node))
+    by, at, labels = to.partition("@")
+    if ":" in by or (at and not all("=" in pair for pair in labels.split("@"))):
+        raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
+    edit = parse(f"add-node {in_place_of(node, by, at + labels)}")
+    assert isinstance(edit, AddNode)
+    return structs.replace(edit, manifest=edit.manifest or uncordoned(node_called(edit.template, nodes)))

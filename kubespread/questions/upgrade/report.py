@@ -85,6 +85,8 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     """The labels of those workloads, empty for all."""
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
+    to: str = ""
+    """What the new nodes are, as it was asked: ``8x16``; empty for copies."""
     surge: int
     """How many new nodes join before those they replace go."""
     batch: int

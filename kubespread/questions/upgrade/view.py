@@ -51,9 +51,10 @@ _BLOCKED: Sequence[Column[BlockedPod]] = (
 def view(report: UpgradeReport) -> View:
     """The batches, and the pods that cannot be evicted."""
     surge = f", surge {report.surge}" if report.surge else ""
+    by = f" by {report.to}" if report.to else ""
     return View(
         **about(report),
-        title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
+        title=f"Replacing {count_of(len(report.nodes), 'node')}{by}, {report.batch} at a time{surge}",
         sheets=[
             Sheet(
                 title="Batches", columns=(_STEP, _NODES, *_COME), rows=list(enumerate(report.steps, 1)), is_answer=True,

@@ -48,6 +48,7 @@ _TEMPLATE = re.compile(
     r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?:@(?P<size>[0-9][^@=/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)"
 )
 _SIZE = re.compile(r"(?P<cpu>[0-9]{1,5}(?:\.[0-9]{1,3})?)x(?P<memory>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
+_LIKE_A_SIZE = re.compile(r"[0-9][0-9.]*x[0-9][0-9.]*")
 _COUNT = re.compile(r"[1-9][0-9]{0,4}")
 _SUFFIXES = (".yaml", ".yml", ".json")
 # Taints that say in what state a machine is, and those of cluster-autoscaler.
@@ -164,6 +165,17 @@ class AddNode(Edit, frozen=True):
     def __str__(self) -> str:
         number = {"count": self.count} if self.count != 1 else {}
         return self.line({"template": self.template, "size": self.size, "labels": self.labels, **number})
+
+
+def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
+    """The text of ``add-node`` for nodes in the zone of ``node``: ``by`` is another size of it (``8x16``), or names
+    what to copy; ``labels`` are ``@KEY=VALUE``.
+    """
+    if _LIKE_A_SIZE.fullmatch(by):
+        return f"{node.metadata.name}:{number}@{by}{labels}"
+    zone = node.metadata.labels.get(ZONE)
+    in_zone = "" if zone is None else f"@{ZONE}={zone}"
+    return f"{by}:{number}{in_zone}{labels}"
 
 
 def check_size(size: str, text: str) -> None:
