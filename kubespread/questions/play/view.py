@@ -37,7 +37,6 @@ from kubespread.views.layout import (
     Cell,
     Line,
     cell,
-    cut_end,
     cut_middle,
     tabulated,
     width_of,
@@ -367,6 +366,9 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
     yield from _details_of(_start_details(report), look)
     for row, (step, lacking) in zip(rows, _newly_lacking(report), strict=True):
         yield row
+        skew = _skew_cell(report, step)
+        if skew.text and columns[-1].header != "SKEW":
+            yield from wrapped([Cell(" " * _DETAIL), Cell("skew "), skew], look.width, _DETAIL + 2)
         details = [*_details(step)]
         if look.in_full and step.happened.evictions:
             details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
@@ -417,20 +419,27 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
         if any(counts)
     )
     number = Laid("", [Cell(str(step.number)) for step in steps], is_number=True)
-    texts = [_text(step) for step in steps]
-    widest = max((width_of(text) for text in texts), default=0)
-    worst = [_worst_skew(report, step) for step in steps]
-    skews = [cell(_skew(skew), BAD if skew is not None and skew.change.is_violated else "") for skew in worst]
-    widest_skew = max(len("SKEW"), *(width_of(skew.text) for skew in skews), 0)
-    room = room_beside((number, *figures), look) - GAP
-    text_width = max(_LEAST_TEXT, min(widest, room - min(widest_skew, max(len("SKEW"), room // 2))))
-    skew_width = max(len("SKEW"), room - text_width)
+    texts, skews = [_text(step) for step in steps], [_skew_cell(report, step) for step in steps]
+    widest = max(map(width_of, ("STEP", *texts)))
+    widest_skew = max(width_of("SKEW"), *(width_of(skew.text) for skew in skews), 0)
+    if room_beside((number, *figures), look) - GAP < widest + widest_skew and not any(
+        step.happened.blocked for step in steps
+    ):
+        figures = [figure for figure in figures if figure.header != "BLOCKED"]
+    room = room_beside((number, *figures), look)
+    is_beside = room - GAP >= widest + widest_skew
+    text_width = max(_LEAST_TEXT, min(widest, room))
     return [
         number,
         Laid("STEP", [cell(cut_middle(text, text_width)) for text in texts]),
         *figures,
-        Laid("SKEW", [Cell(cut_end(skew.text, skew_width), skew.style) for skew in skews]),
+        *([Laid("SKEW", skews)] if is_beside else []),
     ]
+
+
+def _skew_cell(report: PlayReport, step: StepReport) -> Cell:
+    worst = _worst_skew(report, step)
+    return cell(_skew(worst), BAD if worst is not None and worst.change.is_violated else "")
 
 
 def _alarming(number: int) -> Cell:

@@ -81,4 +81,5 @@ def _line(row: VerifiedClause, look: Look) -> Iterator[Line]:
     indent = HANGING + _WIDTH
     yield from wrapped([Cell(f"{INDENT}{row.state:{_WIDTH}}", _STYLES[row.state]), text], look.width, indent)
     if row.state != "held":
-        yield from wrapped([Cell(" " * (indent + 1)), cell(row.command, DIM)], look.width, indent + 2)
+        # Folded it could not be copied.
+        yield [Cell(" " * (indent + 1)), cell(row.command, DIM)]
