@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from tests.builders import Data
-from tests.property.workloads_on_nodes import after, clusters, ready, snapshot_of, waiting
+from tests.property.workloads_on_nodes import ZONE, after, clusters, ready, snapshot_of
 
 EDITS = st.lists(
     st.sampled_from(
@@ -26,17 +26,20 @@ def on_nodes(snapshot: kubespread.Snapshot) -> set[tuple[str, str]]:
     return {(f"default/{each.metadata.name}", each.spec.node_name) for each in snapshot.pods if each.spec.node_name}
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(objects=clusters(), edits=EDITS)
 def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]) -> None:
     snapshot = snapshot_of(objects)
     report = kubespread.plan(snapshot.edited(*edits))
-    before, now = after(snapshot), after(snapshot, *edits)
+    before = after(snapshot)
+    now = after(snapshot, *edits) if report.refused is None else kubespread.after_steps(snapshot, report.scenario)
     for side, cluster in ((report.before, before), (report.after, now)):
         counted = {name: number for name, number in ready(cluster).items() if "/DaemonSet/" not in name}
         assert (side.nodes, side.ready, side.pending) == (
-            len(cluster.nodes), sum(counted.values()), sum(waiting(cluster).values()),
+            len(cluster.nodes), sum(counted.values()), sum(not each.spec.node_name for each in cluster.pods),
         )  # fmt: skip
+        going = kubespread.removable(cluster).together.nodes if len(cluster.nodes) > 1 else None
+        assert side.can_go == (None if going is None else len(going))
     changed = {str(row.workload): row for row in report.workloads}
     for name in {*ready(before), *ready(now)} - changed.keys():
         # Those of DaemonSets go with their nodes.
@@ -69,3 +72,22 @@ def test_the_scenario_ends_with_the_plans_cluster(objects: list[Data], edits: li
     drawn = {node.name: node.pods for node in kubespread.topology_map(end).nodes}
     assert {node.name: node.after.pods for node in report.nodes if node.after}.items() <= drawn.items()
     assert kubespread.play(snapshot, report.scenario).steps == report.played.steps
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=clusters(), count=st.integers(1, 3), force=st.booleans())
+def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], count: int, force: bool) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.plan(snapshot, replace_pool=f"{ZONE}=a=16x64:{count}", force=force)
+    pool = {node.metadata.name for node in snapshot.nodes if node.metadata.labels[ZONE] == "a"}
+    end = kubespread.after_steps(snapshot, report.scenario)
+    kept = {
+        step.text.split()[1] for step in report.played.steps
+        if step.text.startswith("drain") and (step.failed or step.happened.blocked)
+    }  # fmt: skip
+    assert names(end) & pool == kept
+    joined = names(end) - names(snapshot)
+    assert len(joined) == count
+    made = [node for node in end.nodes if node.metadata.name in joined]
+    assert {(node.metadata.labels[ZONE], node.status.capacity["cpu"]) for node in made} == {("a", "16")}
+    assert (report.after.nodes, report.played.blocked != ()) == (len(end.nodes), bool(kept))

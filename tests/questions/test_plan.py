@@ -206,6 +206,14 @@ def test_autoscaled_workloads_at_their_maximum() -> None:
         kubespread.plan(pooled(), hpa_max=True)
 
 
+def test_how_many_nodes_go_when_requests_are_lower() -> None:
+    web = deployment("web", ("a1", "a2", "b1"), cpu="2500m")
+    report = kubespread.plan(pooled(*web).edited("scale-requests *=0.5", "delete-node x"))
+    assert (report.before.can_go, report.after.can_go) == (1, 1)
+    fewer = kubespread.removable(kubespread.after_steps(pooled(*web), report.scenario))
+    assert report.after.can_go == len(fewer.together.nodes)
+
+
 def test_what_the_nodes_cost() -> None:
     prices = {
         "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "type", "currency": "EUR",
@@ -216,3 +224,15 @@ def test_what_the_nodes_cost() -> None:
         kubespread.Snapshot.from_objects(nodes), replace_pool="web=8x16:1@type=l", prices=prices
     )  # fmt: skip
     assert "the nodes cost 0.2 EUR before and 0.3 EUR after: 0.1 more" in report.answer
+
+
+def test_nodes_go_last_where_the_order_given_gets_stuck() -> None:
+    kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
+    report = kubespread.plan(pooled(*kept).edited("drain a1", "scale deploy/web=3"))
+    assert texts(report) == ["scale Deployment/web=3", "drain a1"]
+    assert report.refused == "2 steps: 0 pending, not done in full: step 1"
+    assert (
+        "nodes come first and go last; in the order given, 2 steps: 0 pending, not done in full: step 1"
+        in report.answer
+    )
+    assert kubespread.plan(pooled(*kept).edited("scale deploy/web=3", "drain a1")).refused is None

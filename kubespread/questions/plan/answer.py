@@ -38,6 +38,8 @@ from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.question import Question, asks
+from kubespread.questions.removable.question import Removable
+from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.growth import growing
 from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import OnProgress, Scene, ask
@@ -51,13 +53,15 @@ from kubespread.scenario.prices import PricesGiven, read_prices
 from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.nodes import DeleteNode, Drain
+from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 
 R = TypeVar("R", bound=ClusterReport)
+_MOST_NODES = 100
+"""How many nodes are tried to do without."""
 _AUDITING = "auditing the cluster"
 _EXPECTED = (
     "give manifests (-f), edits such as --drain, --replace-pool or --hpa-max, or another release with --kube-version"
@@ -105,7 +109,15 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     if not steps and own == scene.scheduler:
         none = "no autoscaler may ask for more than its workload has"
         raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
-    scenario, playing, played = _played(question, unedited, steps, {id(step) for one in pools for step in one.leaving})
+    leaving = {id(step) for one in pools for step in one.leaving}
+    scenario, playing, played = _played(question, unedited, steps, leaving)
+    refused = None
+    later = sorted(steps, key=_turn)
+    if played.verdict != "yes" and later != list(steps):
+        other = _played(question, unedited, later, leaving)
+        if other[2].verdict == "yes" and not _takes_new_nodes(other[2]):
+            refused = played.answer[0]
+            scenario, playing, played = other
     settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
     asking = _Asking(question)
     asking.answers.append(played)
@@ -135,6 +147,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
         gone=dict(_gone(played, given)),
         played=played,
         scenario=_file(question, scenario),
+        refused=refused,
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=(*asking.said("gaps"), *(() if prices is None else price_gaps(by_name.values(), prices))),
         not_modelled=Plan.never_modelled,
@@ -162,6 +175,19 @@ def _played(
         if len(rest) == len(steps):
             return scenario, playing, played
         steps = rest
+
+
+def _turn(step: Step) -> int:
+    """When a step has its turn where the order given does not do: nodes come first, and go last."""
+    if isinstance(step.action, AddNode):
+        return 0
+    return 2 if isinstance(step.action, Cordon | Drain | DeleteNode | Fail) else 1
+
+
+def _takes_new_nodes(played: PlayReport) -> bool:
+    """Whether a step takes away what an earlier one brought, which the order given may not have meant."""
+    joined = {name for step in played.steps for name in step.happened.nodes_joined}
+    return any(joined & {*step.happened.nodes_left, *step.happened.node_states} for step in played.steps)
 
 
 def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
@@ -232,6 +258,7 @@ class _Side(Struct, frozen=True):
     release: str
     audit: AuditReport | None
     survive: SurviveReport | None
+    removable: RemovableReport | None
     map: TopologyMap
 
     @property
@@ -247,6 +274,7 @@ class _Side(Struct, frozen=True):
             replicas=sum(row.replicas for row in rows),
             ready=sum(row.ready for row in rows),
             pending=self.map.pending,
+            can_go=None if self.removable is None else len(self.removable.together.nodes),
             load=self.map.load,
         )
 
@@ -269,10 +297,12 @@ class _Asking:
     def side(self, scene: Scene, when: str) -> _Side:
         """All that is asked of one cluster."""
         audit, survive = Audit(preemption=self._preemption), Survive(preemption=self._preemption)
+        removable = Removable(most=_MOST_NODES, preemption=self._preemption)
         return _Side(
             str(scene.release),
             self._of(scene, audit, f"{_AUDITING} {when}"),
             self._of(scene, survive, f"losing domains {when}"),
+            self._of(scene, removable, f"draining nodes {when}") if len(scene.now.nodes) > 1 else None,
             Map().answer(scene.asking(Map(), f"mapping the cluster {when}")),
         )
 

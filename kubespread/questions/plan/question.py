@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.play.question import Play
 from kubespread.questions.question import Applied, DrainingQuestion, Option, PriceFile
+from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
     Manifests (-f, -k), edits and pools to replace are steps of one scenario: new nodes, manifests, edits in their
     order, autoscaled workloads at their maximum, then nodes of replaced pools are drained and go. It is played, and
-    both clusters are audited, lose each zone in turn and are mapped. The answer says whether every pod finds a node,
-    which workloads change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; -o
-    scenario prints the steps for play. Before is the cluster once what is under way is done, of its own release; after
-    is that of --kube-version.
+    both clusters are audited, lose each zone in turn, do without nodes and are mapped. The answer says whether every
+    pod finds a node, which workloads change (ready pods, spread, what they survive), which nodes do, and which pods
+    leave theirs; -o scenario prints the steps for play. Before is the cluster once what is under way is done, of its
+    own release; after is that of --kube-version.
 
     \b
     Examples:
@@ -36,7 +37,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     name = "plan"
     summary = "Compare the cluster before and after all that is planned."
     yes, no = "every pod finds a node and no workload is worse", "some does not, or a step is not done"
-    never_modelled = (*Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled)
+    never_modelled = (
+        *Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled
+    )  # fmt: skip
     hands_out = True
     doing = "playing what is planned"
     outputs = {

@@ -34,6 +34,10 @@ class PlannedSide(Report, frozen=True, kw_only=True):
     """How many of them are ready."""
     pending: int
     """How many of them wait for a node."""
+    can_go: int | None
+    """How many nodes can be drained and deleted together, of 100 those with the fewest pods, as `kubespread.removable`
+    says it; null where that is not known, or the cluster has one node.
+    """
     load: tuple[Load, ...]
     """Of all nodes: cpu and memory, what else some pod requests, and pods."""
 
@@ -95,6 +99,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     scenario: str
     """A file of kind Scenario that does what is planned, in this order; empty where only the release changes."""
 
+    refused: str | None = None
+    """What would come of the steps in the order in which they were given, where another one is taken because that gets
+    through; null where it is the order given.
+    """
+
     def __post_init__(self) -> None:
         changes = Counter(row.change for row in self.workloads)
         force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST})
@@ -120,11 +129,16 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             if was.resource == now.resource in ("cpu", "memory") and None not in (was.percent, now.percent)
         ]  # fmt: skip
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
+        if before.can_go or after.can_go:
+            known = ["not known" if side.can_go is None else f"{side.can_go:,}" for side in (before, after)]
+            yield f"nodes that can go together: {' → '.join(known)}"
         if self.cost is not None:
             yield _cost(self.cost)
         gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
         ready = f"ready pods {before.ready:,} of {before.replicas:,} → {after.ready:,} of {after.replicas:,}"
         yield f"{ready}; pods that leave their nodes: {gone}"
+        if self.refused is not None:
+            yield f"nodes come first and go last; in the order given, {self.refused}"
         yield from self.played.answer
         waited = {pod for kind in self.played.start.pending for pod in kind.pods}
         for kind in self.played.steps[-1].happened.pending if self.played.steps else ():
