@@ -56,6 +56,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODE=KEY=VALUE": cluster_names.node_equals,
     "CODE": known_names.rule_codes, "POD": cluster_names.references, "[WORKLOAD]...": cluster_names.references,
     "[NODES]": cluster_names.nodes, "[NODES]...": cluster_names.nodes_or_labels, "KEY": cluster_names.topology_keys,
+    "CPUxGI|TEMPLATE[@KEY=VALUE]": cluster_names.nodes,
 }  # fmt: skip
 """By what the help calls a value."""
 _BY_COMMAND: Mapping[tuple[str, str], Source] = {
@@ -65,7 +66,7 @@ _BY_COMMAND: Mapping[tuple[str, str], Source] = {
 
 FILES = frozenset({
     "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
-    "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "POLICY",
+    "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "CPUxGI|TEMPLATE[@KEY=VALUE]", "POLICY",
 })  # fmt: skip
 """What the help calls a value that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
