@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.questions.audit.question import Audit
@@ -213,7 +214,13 @@ class _Asking:
         if not self._begins("drains"):
             return
         world = self._scene.world
-        workload = whose(world, self.whose.those_in(world))
+        counts = whose(world, self.whose.those_in(world))
+        # Each of what follows asks it of every pod.
+        known = {id(pod): counts(pod) for pod in world.book}
+
+        def workload(pod: Pod) -> WorkloadName | None:
+            return known[id(pod)]
+
         kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
         yield from of_budgets(tight, self.commands)

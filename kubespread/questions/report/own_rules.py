@@ -49,7 +49,10 @@ def strays(world: World, workload: WorkloadOf) -> Iterator[Stray]:
         scheduled = world.surroundings.scheduler_of(pod)
         if scheduled is None:
             continue
-        judge = judges.setdefault(id(scheduled[1]), _Judge(world, scheduled[1]))
+        plugins = scheduled[1]
+        judge = judges.get(id(plugins))
+        if judge is None:
+            judge = judges[id(plugins)] = _Judge(world, plugins)
         for rule, detail in judge.broken(pod, position):
             yield Stray(NamespacedName.of(pod), name, pod.spec.node_name, rule, detail)
 
