@@ -112,6 +112,15 @@ def test_upgrade_says_what_a_surge_costs(case: str) -> None:
     assert said(report) == [sentence]
 
 
+def test_an_upgrade_to_nodes_of_unknown_price_has_them_in_its_gaps() -> None:
+    report = kubespread.upgrade(Snapshot.from_objects(nodes("l", "s")), "pool=a", to="4x8@type=new", prices=PRICED)
+    assert said(report) == [
+        "the nodes cost 0.484 EUR per hour, at most 0.484 EUR per hour while they are replaced, and an unknown amount in "
+        "the end, not counting nodes of unknown price (0 before, 0 at most, 2 in the end)"
+    ]
+    assert [gap for gap in report.gaps if "price" in gap] == ["no price is known of 2 nodes: 2 with type=new"]
+
+
 def test_an_upgrade_that_is_blocked_costs_its_surge_in_the_end() -> None:
     objects = [*nodes("l", "s"), *deployment("web", ("n0",)), budget("web", minAvailable=1)]
     report = kubespread.upgrade(Snapshot.from_objects(objects), "n0", surge=1, prices=PRICED, remedies=False)

@@ -4,7 +4,7 @@ by playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
@@ -112,15 +112,23 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         remedies_lose={option: lost for option, lost in remedies.options.items() if lost},
         remedies_tried=remedies.tried,
         remedies_untried=remedies.untried,
-        gaps=(*scene.gaps(world.assumed), *(() if prices is None else price_gaps(scene.now.nodes, prices))),
+        gaps=(
+            *scene.gaps(world.assumed),
+            *(() if prices is None else price_gaps(_all_nodes(scene.now.nodes, world.living.nodes.objects), prices)),
+        ),
         notes=(*scene.notes, *trying.notes, *report.notes),
         unfinished=remedies.unfinished,
     )
 
 
+def _all_nodes(before: Sequence[Node], after: Sequence[Node]) -> Iterable[Node]:
+    """Each once: the names of new nodes are new."""
+    return {node.metadata.name: node for node in (*before, *after)}.values()
+
+
 def _cost(report: UpgradeReport, before: Sequence[Node], after: Sequence[Node], prices: Prices) -> UpgradeCost:
     """What the nodes of the cluster cost, which were ``before`` and are ``after``: each has a price all the time."""
-    by_name = {node.metadata.name: node for node in (*before, *after)}
+    by_name = {node.metadata.name: node for node in _all_nodes(before, after)}
     there, most = {node.metadata.name for node in before}, [cost_of(before, prices)]
     for step in report.steps:
         for coming, going in ((step.added[: step.joined_before], ()), (step.added[step.joined_before :], step.nodes)):
