@@ -236,3 +236,16 @@ def test_nodes_go_last_where_the_order_given_gets_stuck() -> None:
         in report.answer
     )
     assert kubespread.plan(pooled(*kept).edited("scale deploy/web=3", "drain a1")).refused is None
+
+
+def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
+    quota: Data = {
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": "3"}}, "status": {"hard": {"pods": "3"}, "used": {"pods": "2"}},
+    }  # fmt: skip
+    kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
+    report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
+    assert report.answer[0] == "not everything fits: 2 more pods not created; 1 of 1 workload is worse: Deployment/web"
+    refused, *_ = (sentence for sentence in report.answer if "more pods not created:" in sentence)
+    assert refused.startswith('Deployment/web: 2 more pods not created: pods "web-')
+    assert "exceeded quota: few" in refused

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.questions.audit.question import Audit
@@ -13,6 +15,8 @@ from kubespread.questions.survive.question import Survive
 if TYPE_CHECKING:
     from kubespread.questions.plan.report import PlanReport
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
+    from kubespread.snapshot.snapshot import Snapshot
 
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
@@ -78,6 +82,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         from kubespread.questions.plan.answer import answer
 
         return answer(self, scene)
+
+    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
+        """A page draws what is there before, and each step from then on."""
+        return ((dataclasses.replace(opened, edits=()), scheduler),)
 
     @property
     def names_in(self) -> str | None:

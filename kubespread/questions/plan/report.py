@@ -140,12 +140,30 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if self.refused is not None:
             yield f"nodes come first and go last; in the order given, {self.refused}"
         yield from self.played.answer
-        waited = {pod for kind in self.played.start.pending for pod in kind.pods}
-        for kind in self.played.steps[-1].happened.pending if self.played.steps else ():
+        yield from self._lacking()
+        blocked: dict[str, list[int]] = {}
+        for step in self.played.steps:
+            if step.is_blocked and step.why:
+                blocked.setdefault(step.why, []).append(step.number)
+        for why, numbers in blocked.items():
+            yield f"step{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}: {why}"
+
+    def _lacking(self) -> Iterator[str]:
+        """Who lacks more pods in the end than before the first step, and why."""
+        start = self.played.start
+        last = self.played.steps[-1].happened if self.played.steps else start
+        waited = {pod for kind in start.pending for pod in kind.pods}
+        for kind in last.pending:
             if more := sum(pod not in waited for pod in kind.pods):
-                on = f" on {some_of(kind.nodes, _MAX_NAMED)}" if kind.nodes else ""
-                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending{on}: {kind.message}"
-        yield from (f"step {step.number}: {step.why}" for step in self.played.steps if step.is_blocked and step.why)
+                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending: {kind.message}"
+        for what, rows, before in (
+            ("not created", last.not_created, start.not_created),
+            ("not made yet", last.not_made_yet, start.not_made_yet),
+        ):
+            were = {row.workload: row.count for row in before}
+            for row in rows:
+                if (more := row.count - were.get(row.workload, 0)) > 0:
+                    yield f"{row.workload.called}: {count_of(more, 'more pod')} {what}: {row.message}"
 
     @property
     def _fit(self) -> str:

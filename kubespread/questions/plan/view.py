@@ -9,6 +9,7 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport
 from kubespread.questions.play.report import StepReport
+from kubespread.questions.play.view import frames
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.screen import answered, headline, left_out, remarks
@@ -120,6 +121,7 @@ def view(report: PlanReport) -> View:
         title=f"Plan: {count_of(len(report.played.steps), 'step')} on {count_of(report.before.nodes, 'node')}",
         sheets=[*_sheets(report)],
         lines=lambda look: _lines(report, look),
+        frames_on=lambda drawn: frames(report.played, drawn),
         names=[row.workload for row in report.workloads],
         tiles=[
             unwanted("workloads worse", report.changes["worse"]),

@@ -85,12 +85,14 @@ class StepReport(Report, frozen=True):
     @property
     def why(self) -> str | None:
         """The first of the messages that say what is not done, or waits; None where there is none."""
-        happened = self.happened
+        happened, is_unmade = self.happened, bool(self.not_created or self.not_made_yet)
+        # Those that waited from the start are not what a step is about that pods are refused in.
+        waiting = happened.pending if self.pending or not is_unmade else ()
         messages = (
             *([] if self.failed is None else [" ".join(self.failed.split("\n"))]),
             *(f"{pod.message} {pod.cause}".strip() for pod in happened.blocked),
             *(rollout.wedged_on for rollout in self.rollouts if rollout.wedged_on is not None),
-            *(kind.message for kind in happened.pending),
+            *(kind.message for kind in waiting),
             *(row.message for row in (*happened.not_created, *happened.not_made_yet)),
         )
         return next(iter(messages), None)

@@ -288,7 +288,7 @@ def view(report: PlayReport) -> View:
             ),
         ],
         lines=lambda look: _lines(report, look),
-        frames_on=lambda drawn: _frames(report, drawn),
+        frames_on=lambda drawn: frames(report, drawn),
     )  # fmt: skip
 
 
@@ -309,7 +309,7 @@ def _passes(report: PlayReport) -> Iterator[_Pass]:
                     yield step.number, rollout.workload, at_pass, None
 
 
-def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
+def frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
     """One frame per step, with what each node holds after it; first a frame for waiting pods that were placed."""
     now = Counter({node.name: node.pods for node in drawn.nodes})
     if report.start.placed:
