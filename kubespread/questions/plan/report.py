@@ -155,7 +155,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         waited = {pod for kind in start.pending for pod in kind.pods}
         for kind in last.pending:
             if more := sum(pod not in waited for pod in kind.pods):
-                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending: {kind.message}"
+                on = f" on {some_of(kind.nodes, _MAX_NAMED)}" if kind.nodes else ""
+                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending{on}: {kind.message}"
         for what, rows, before in (
             ("not created", last.not_created, start.not_created),
             ("not made yet", last.not_made_yet, start.not_made_yet),
