@@ -30,7 +30,12 @@ _SCRIPTS = {
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(case_sensitive=False, help="Which shell; kubectl for its plugins.")],
+    shell: Annotated[
+        Shell,
+        typer.Argument(
+            case_sensitive=False, metavar="SHELL", help="bash, zsh, fish or powershell; kubectl for its plugins."
+        ),
+    ],
 ) -> int:
     """Print the script that completes commands, options and names, including names in a snapshot.
 

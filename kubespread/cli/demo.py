@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import chdir
 from importlib.resources import as_file, files
 from pathlib import Path
+from shlex import quote
 
 from kubespread.cli.asking import command_of
 from kubespread.cli.stderr import say
@@ -21,6 +22,7 @@ def demo() -> int:
     except FileNotFoundError as error:
         raise UsageError("the current directory was deleted: change to another one") from error
     with as_file(files("kubespread") / "demo") as data, chdir(data):
+        say(f"$ cd {quote(str(data))}")
         say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")
         command_of(question("explain"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
         say("")

@@ -116,10 +116,9 @@ class FleetCommand(OrderedCommand):
 def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
     """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
 
-    The question has its own options, after its name; those that name clusters stand before it. A cluster that cannot be
-    reached or read has a row with the reason, and the others answer. The exit code is the worst that the question ends
-    with for any of them: 1 where it is no for one, else 3 where one cannot tell or has no answer, else 0. -o json has
-    each cluster's report, --html a tile for each.
+    Options that name clusters come before the question, its own options after it. A cluster that cannot be reached or
+    read gets a row with the reason; the others still answer. The exit code is 1 if the answer is no for any cluster,
+    else 3 if it is unknown or missing for any, else 0. -o json has each cluster's report, --html a tile for each.
 
     \b
     Examples:

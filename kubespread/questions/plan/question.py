@@ -70,7 +70,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         bool, Option("Scale every workload with an autoscaler to its maximum, all together.")
     ] = False  # fmt: skip
     prices: PriceFile = None
-    namespace: Annotated[str | None, Option("Namespace of names without one.", ("-n", "--namespace"), "NAME")] = None
+    namespace: Annotated[
+        str | None, Option("Namespace of workloads that are named without one.", ("-n", "--namespace"), "NAME")
+    ] = None
 
     @classmethod
     def report(cls) -> type[PlanReport]:

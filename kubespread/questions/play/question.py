@@ -81,7 +81,11 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     ]
     namespace: Annotated[
         str | None,
-        Option("Namespace of names without one, when the scenario sets none.", ("-n", "--namespace"), "NAME"),
+        Option(
+            "Namespace of workloads that are named without one, unless the scenario sets it.",
+            ("-n", "--namespace"),
+            "NAME",
+        ),
     ] = None
     fail_on: FailOn = ()
     deals: Deals = None

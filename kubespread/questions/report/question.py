@@ -55,8 +55,8 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     since: Annotated[
         str | None,
         Option(
-            "Compare with FILE, what -o json wrote of the same cluster or fleet before: lines are new, worse, better, "
-            "the same or gone.",
+            "Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, "
+            "better, the same or gone.",
             metavar="FILE", is_path=True,
         ),
     ] = None  # fmt: skip

@@ -62,9 +62,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
             metavar="STEP",
         ),
     ] = ()
-    pairs: Annotated[bool, Option("Lose each two domains of a key at the same time, instead of each by itself.")] = (
-        False
-    )
+    pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
     in_pairs: tuple[str, ...] = ()
     """Of these of the keys also lose each two domains at the same time; they come first, as they take longest."""
     domains: Mapping[str, tuple[str, ...]] = {}

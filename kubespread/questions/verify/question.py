@@ -76,7 +76,11 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     ] = ()  # fmt: skip
     namespace: Annotated[
         str | None,
-        Option("Namespace of names without one, when the promises set none.", ("-n", "--namespace"), "NAME"),
+        Option(
+            "Namespace of workloads that are named without one, unless the promises set it.",
+            ("-n", "--namespace"),
+            "NAME",
+        ),
     ] = None
     today: datetime.date | None = None
     """The day on which it is decided what is accepted until when; None: today, in UTC."""
