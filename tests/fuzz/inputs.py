@@ -22,7 +22,7 @@ _ABOUT_CLUSTERS = (
     "advise base/deployment.yaml", "advise base/gpu.yaml", "advise deploy/web --replicas 12", "simulate base/deployment.yaml --replicas 7",
     "simulate base/statefulset.yaml --replicas 4", "simulate base/gang.yaml", "simulate base/gpu.yaml", "simulate base/vol.yaml --until-full",
     "simulate deploy/web --replicas 9 --autoscaler ca", "simulate deploy/web --replicas 9 --autoscaler karpenter", "simulate base/deployment.yaml --then drain=n0",
-    "simulate deploy/web --sample --runs 3", "play scenario.json", "play mixed.json", "pending -A", "audit -A", "audit -A --why -o json", "audit -A -o prometheus", "report -A", "report -A -o prometheus", "verify promises.json", "plan --drain n1",
+    "simulate deploy/web --sample --runs 3", "play scenario.json", "play mixed.json", "pending -A", "audit -A", "audit -A --why -o json", "audit -A -o prometheus", "report -A", "report -A -o prometheus", "verify promises.json", "plan --drain n0 --force", "plan --drain n1",
     "check base/deployment.yaml", "check -A -o sarif", "compare base/deployment.yaml --to-kube-version 1.34", "compare deploy/web --cordon n0 --to-snapshot rich.json", "compare -A --kube-version 1.34 --kube-version 1.37",
     "survive -A", "survive -A --key hostname", "upgrade pool=web", "upgrade pool=web --surge 1", "map", "map deploy/web -o json", "map --by load", "rebalance -A", "rebalance -A --soft",
     "capacity", "capacity --request cpu=1", "capacity --request cpu=1 --by pool", "removable", "removable n0", "snapshot -o -", "snapshot -o - --anonymize", "explain base/pod.yaml --html page.html",

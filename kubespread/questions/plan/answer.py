@@ -373,7 +373,8 @@ def _figures(row: AuditedWorkload) -> object:
 
 def _nodes(before: TopologyMap, after: TopologyMap) -> Iterator[PlannedNode]:
     was, now = ({node.name: node for node in side.nodes} for side in (before, after))
-    for name in sorted({*was, *now}):
+    # Those that stay come last.
+    for name in sorted({*was, *now}, key=lambda name: (name in was and name in now, name)):
         old, new = was.get(name), now.get(name)
         if old is None or new is None or (old.pods, old.load, old.closed) != (new.pods, new.load, new.closed):
             yield PlannedNode(name=name, before=old, after=new)

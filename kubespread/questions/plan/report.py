@@ -87,7 +87,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     unchanged: int
     """How many are the same before and after."""
     nodes: tuple[PlannedNode, ...]
-    """Those that change, by name."""
+    """Those that change, by name: first those that join or leave."""
     gone: dict[str, int]
     """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and what else `PlayReport` says;
     those of DaemonSets and of nodes themselves go ``with their nodes``.
