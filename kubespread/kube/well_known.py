@@ -15,6 +15,7 @@ REGION = "topology.kubernetes.io/region"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+BETA_INSTANCE_TYPE = "beta.kubernetes.io/instance-type"
 POOLS = (
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",

@@ -34,9 +34,8 @@ def cost_of(nodes: Iterable[Node], prices: Prices) -> Cost:
 def cost_change(before: Iterable[Node], after: Iterable[Node], prices: Prices) -> CostChange:
     """What the nodes of a cluster cost before and after."""
     first, then = cost_of(before, prices), cost_of(after, prices)
-    return CostChange(
-        pricing=pricing_of(prices), before=first, after=then, difference=as_text(then.known - first.known)
-    )
+    difference = as_text(then.known - first.known) if first.unpriced == then.unpriced else None
+    return CostChange(pricing=pricing_of(prices), before=first, after=then, difference=difference)
 
 
 def total_cost(nodes: Iterable[Node], prices: Prices) -> TotalCost:

@@ -77,12 +77,16 @@ class CostChange(Report, frozen=True):
     pricing: Pricing
     before: Cost
     after: Cost
-    difference: str
-    """The known prices after without those before: ``-1.536`` where it costs less."""
+    difference: str | None
+    """What it costs after without what it costs before: ``-1.536`` where it costs less; null where nodes of unknown
+    price come or go.
+    """
 
     @property
     def change(self) -> str:
         """``1.536 less``."""
+        if self.difference is None:
+            return "how much more or less is not known"
         if self.difference == "0":
             return "the same"
         return f"{abs(Decimal(self.difference)):,} {'less' if self.difference.startswith('-') else 'more'}"

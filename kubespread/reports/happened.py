@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -172,6 +173,14 @@ class Happened(Report, frozen=True, kw_only=True):
     """
     evictions: tuple[NodeEviction, ...] = ()
     """Of nodes that failed, in order."""
+
+    @property
+    def waiting(self) -> Counter[WorkloadName]:
+        """How many pods of each workload wait now. Not which: one that is evicted leaves its wait to its successor."""
+        counts = Counter[WorkloadName]()
+        for kind in self.pending:
+            counts[kind.workload] += len(kind.pods)
+        return counts
 
     def dealt(self, others: Sequence[Happened]) -> Happened:
         """The same, with the skews of other deals."""

@@ -77,6 +77,22 @@ def test_what_waited_before_is_not_blamed_on_the_plan() -> None:
     )
 
 
+def test_a_pod_that_takes_over_the_wait_of_another_is_no_more_pending() -> None:
+    """The one that waited takes the room of the one that is deleted, whose successor waits in its stead."""
+    waiting = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")])
+    gone = next(pod.metadata.name for pod in waiting.pods if pod.spec.node_name == "n1")
+    report = kubespread.plan(waiting.edited(f"evict default/{gone}"))
+    assert (report.verdict, report.played.pending) == ("yes", 0)
+    assert report.answer[0] == "1 pod pending as before, everything else fits; none of 1 workload is worse"
+
+
+def test_a_step_that_is_not_done_is_in_the_headline() -> None:
+    report = kubespread.plan(small("delete-pods app=api"))
+    assert (report.verdict, report.answer[0]) == (
+        "no", "everything fits; not done in full: step 1; none of 1 workload is worse",
+    )  # fmt: skip
+
+
 def test_the_scenario_plays_to_what_the_plan_ends_with() -> None:
     edits = ("add-node a1:2", "scale deploy/web=12", "fail-hard zone=c")
     shop = kubespread.load(SHOP)
@@ -132,6 +148,29 @@ def texts(report: kubespread.PlanReport) -> list[str]:
 
 
 FLAGS = "--ignore-daemonsets --delete-emptydir-data"
+
+
+def test_what_a_machine_of_another_size_costs_is_not_that_of_its_template() -> None:
+    typed = {"node.kubernetes.io/instance-type": "small", "beta.kubernetes.io/instance-type": "small"}
+    prices = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "prices": {"small": 0.1, "large": 0.4}}
+    snapshot = kubespread.Snapshot.from_objects([pool("a", "a1", **typed), pool("b", "b1", **typed)])
+    said = {
+        new: [
+            text
+            for text in kubespread.plan(snapshot, replace_pool=f"web=8x16{new}", prices=prices).answer
+            if "cost" in text
+        ]
+        for new in ("", "@node.kubernetes.io/instance-type=large")
+    }
+    assert said == {
+        "": [
+            "the nodes cost 0.2 before and an unknown amount after: how much more or less is not known, not counting nodes "
+            "of unknown price (0 before, 2 after)"
+        ],
+        "@node.kubernetes.io/instance-type=large": ["the nodes cost 0.2 before and 0.8 after: 0.6 more"],
+    }
+
+
 LEAVING = [
     "cordon kubernetes.io/hostname in (a1,a2,b1)",
     f"drain a1 {FLAGS}", "delete-node a1", f"drain a2 {FLAGS}", "delete-node a2", f"drain b1 {FLAGS}", "delete-node b1",
@@ -245,7 +284,9 @@ def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
     }  # fmt: skip
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
     report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
-    assert report.answer[0] == "not everything fits: 2 more pods not created; 1 of 1 workload is worse: Deployment/web"
+    assert report.answer[0] == (
+        "not everything fits: 2 more pods not created; not done in full: steps 1, 2; 1 of 1 workload is worse: Deployment/web"
+    )
     refused, *_ = (sentence for sentence in report.answer if "more pods not created:" in sentence)
     assert refused.startswith('Deployment/web: 2 more pods not created: pods "web-')
     assert "exceeded quota: few" in refused

@@ -41,19 +41,24 @@ def pending(nodes: int, cloud: str) -> PendingReport:
     return kubespread.pending(cluster(nodes, cloud))
 
 
+def where_it_lies(text: str) -> str:
+    """Commands name the snapshot as it was opened, which no other checkout opens under this name."""
+    return text.replace(f"{FIXTURES}", "fixtures")
+
+
 def screens() -> list[Screen]:
     found = []
     stuck = kubespread.pending(kubespread.load(FIXTURES / "clusters" / "stuck.yaml"), namespace="shop")
     for width in (80, 120):
-        found.append(Screen(f"pending-stuck-{width}", width, terminal.write(stuck, Look(width=width))))
+        found.append(Screen(f"pending-stuck-{width}", width, where_it_lies(terminal.write(stuck, Look(width=width)))))
         for nodes, cloud in ((12, "aws"), (300, "gke")):
             text = terminal.write(pending(nodes, cloud), Look(width=width))
             found.append(Screen(f"pending-{nodes}-{cloud}-{width}", width, text))
     return [
         *found,
-        Screen("pending-in-full", 100, terminal.write(stuck, Look(width=100, in_full=True))),
-        Screen("pending-plain", 0, plain.write(stuck, Look())),
-        Screen("pending-csv", 0, as_csv.write(stuck, Look())),
+        Screen("pending-in-full", 100, where_it_lies(terminal.write(stuck, Look(width=100, in_full=True)))),
+        Screen("pending-plain", 0, where_it_lies(plain.write(stuck, Look()))),
+        Screen("pending-csv", 0, where_it_lies(as_csv.write(stuck, Look()))),
     ]
 
 

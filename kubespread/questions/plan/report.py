@@ -121,7 +121,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         worse = [row.workload.called for row in self.workloads if row.change == "worse"]
         verb, of = "is" if len(worse) == 1 else "are", f"of {count_of(self.total, 'workload')}"
         named = f"{len(worse):,} {of} {verb} worse: {some_of(worse, _MAX_NAMED)}" if worse else f"none {of} is worse"
-        yield f"{self._fit}; {named}"
+        yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, named))
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
@@ -152,11 +152,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         """Who lacks more pods in the end than before the first step, and why."""
         start = self.played.start
         last = self.played.steps[-1].happened if self.played.steps else start
-        waited = {pod for kind in start.pending for pod in kind.pods}
-        for kind in last.pending:
-            if more := sum(pod not in waited for pod in kind.pods):
+        waiting = last.waiting - start.waiting
+        for name, kind in {kind.workload: kind for kind in reversed(last.pending)}.items():
+            if name in waiting:
                 on = f" on {some_of(kind.nodes, _MAX_NAMED)}" if kind.nodes else ""
-                yield f"{kind.workload.called}: {count_of(more, 'more pod')} pending{on}: {kind.message}"
+                yield f"{name.called}: {count_of(waiting[name], 'more pod')} pending{on}: {kind.message}"
         for what, rows, before in (
             ("not created", last.not_created, start.not_created),
             ("not made yet", last.not_made_yet, start.not_made_yet),
@@ -174,7 +174,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if more:
             return f"not everything fits: {', '.join(more)}"
         if self.after.pending:
-            return f"{count_of(self.after.pending, 'pod')} pending as before, everything else fits"
+            before = "as before" if self.after.pending == self.before.pending else f"of {self.before.pending:,} before"
+            return f"{count_of(self.after.pending, 'pod')} pending {before}, everything else fits"
         return "everything fits"
 
 

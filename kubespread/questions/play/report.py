@@ -39,7 +39,7 @@ class StepReport(Report, frozen=True):
     autoscaling: AutoscalingReport | None = None
     """Of the nodes that were added for pods that found none."""
     pending: int = 0
-    """Pods that wait for a node after it and did not before the first step."""
+    """How many more pods wait for a node after it than before the first step, summed over workloads."""
     not_created: int = 0
     """How many more pods the API server refuses after it than before the first step, as a quota does, summed over
     workloads.
@@ -131,13 +131,13 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     steps: tuple[StepReport, ...]
     """In the order of the scenario."""
     pending: int
-    """Pods that wait for a node in the end and did not in the beginning: what the last step has."""
+    """How many more pods wait for a node in the end than in the beginning: what the last step has."""
     blocked: tuple[int, ...]
     """The numbers of the steps that were not done, or not to their end."""
     not_created: int = 0
-    """Pods that the API server refuses in the end and did not in the beginning: what the last step has."""
+    """How many more pods the API server refuses in the end than in the beginning: what the last step has."""
     not_made_yet: int = 0
-    """Pods that controllers have yet to make in the end and had not in the beginning: what the last step has."""
+    """How many more pods controllers have yet to make in the end than in the beginning: what the last step has."""
     deals: int = 1
     """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
     and which of equal nodes a pod gets, is dealt anew each time; what is shown is the first deal, by name.

@@ -174,7 +174,7 @@ def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> 
         text=step.text,
         failed=failed,
         happened=done,
-        pending=len(_pending(done) - _pending(start)),
+        pending=(done.waiting - start.waiting).total(),
         not_created=_more(done.not_created, start.not_created),
         not_made_yet=_more(done.not_made_yet, start.not_made_yet),
         rollouts=tuple(change for change in changes if isinstance(change, RolloutReport)),
@@ -195,10 +195,6 @@ def _switch_readiness(playing: Playing, step: Step) -> None:
     pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
     unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
     world.change_pods((pod, states.on_node(pod, pod.spec.node_name, since)) for pod in unready)
-
-
-def _pending(report: Happened) -> set[str]:
-    return {pod for waiting in report.pending for pod in waiting.pods}
 
 
 def _more(now: Sequence[UnmadePods], before: Sequence[UnmadePods]) -> int:

@@ -27,6 +27,7 @@ from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import (
+    BETA_INSTANCE_TYPE,
     BETA_REGION,
     BETA_ZONE,
     CORDON_TAINT_KEY,
@@ -185,10 +186,11 @@ def check_size(size: str, text: str) -> None:
 
 
 def _resized(template: Node, size: str) -> Node:
-    """The template as a machine of another size; what it has besides stays."""
+    """The template as a machine of another size, and so of another type; what it has besides stays."""
     if not size:
         return template
-    status = template.status
+    meta, status = template.metadata, template.status
+    labels = {key: value for key, value in meta.labels.items() if key not in (INSTANCE_TYPE, BETA_INSTANCE_TYPE)}
     cpu, memory = size.split("x")
     capacity, allocatable = dict(status.capacity), dict(status.allocatable)
     for name, amount in (("cpu", cpu), ("memory", f"{memory}Gi")):
@@ -196,7 +198,11 @@ def _resized(template: Node, size: str) -> Node:
         left = max(0, parse(amount).nano - max(0, reserved))
         capacity[name] = amount
         allocatable[name] = f"{left // 10**6}m" if name == "cpu" else str(left // NANO)
-    return replace(template, status=replace(status, capacity=capacity, allocatable=allocatable))
+    return replace(
+        template,
+        metadata=replace(meta, labels=labels),
+        status=replace(status, capacity=capacity, allocatable=allocatable),
+    )
 
 
 def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
@@ -206,9 +212,8 @@ def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
     is_all = all(status.capacity.get(key, amount) == amount for key, amount in status.allocatable.items())
     reserved = "none" if is_all else "as much"
     yield f"{reserved} of its CPUs and memory is reserved, and as many pods may run there, as on {name}"
-    stale = template.metadata.labels.get(INSTANCE_TYPE)
-    if stale is not None and INSTANCE_TYPE not in labels:
-        yield f"{INSTANCE_TYPE} is still {stale}: @{INSTANCE_TYPE}=TYPE sets another"
+    if INSTANCE_TYPE in template.metadata.labels and INSTANCE_TYPE not in labels:
+        yield f"no {INSTANCE_TYPE}, as the type of that size is not known: @{INSTANCE_TYPE}=TYPE sets it"
 
 
 def _pairs(fields: FieldValues) -> Iterable[tuple[str, str]]:
