@@ -72,7 +72,9 @@ class UpgradeCost(CostChange, frozen=True):
     """What the nodes of the cluster cost before the upgrade, meanwhile, and in the end."""
 
     most: Cost
-    """While it cost most: with the new nodes that have joined and the old ones that have not gone yet."""
+    """While it cost most, as far as prices are known: with the new nodes that have joined and the old ones that have
+    not gone yet.
+    """
 
 
 class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
@@ -179,10 +181,12 @@ def _cost(cost: UpgradeCost) -> str:
     if cost.most.amount is None:
         return UNKNOWN
     before, most, after = (cost.pricing.text(each.amount) for each in (cost.before, cost.most, cost.after))
-    return (
-        f"the nodes cost {before}, at most {most} while they are replaced, and {after} in the end"
-        f"{not_counted(before=cost.before, at_most=cost.most, in_the_end=cost.after)}"
-    )
+    if cost.before.unknown == cost.most.unknown == cost.after.unknown:
+        meanwhile = f"at most {most} while they are replaced"
+    else:
+        meanwhile = "it is not known how much while they are replaced"
+    unpriced = not_counted(before=cost.before, in_the_end=cost.after)
+    return f"the nodes cost {before}, {meanwhile}, and {after} in the end{unpriced}"
 
 
 def _number(unmade: Iterable[UnmadePods]) -> str:
