@@ -1,4 +1,8 @@
-"""Pods whose requests of cpu and memory are multiplied, as the API server would take them."""
+"""Pods whose requests of cpu and memory are multiplied, as the API server would take them: no request is above its
+limit.
+
+Source: pkg/apis/core/validation/validation.go, ValidateResourceRequirements
+"""
 
 from __future__ import annotations
 

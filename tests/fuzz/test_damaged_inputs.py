@@ -10,7 +10,7 @@ from tests.cli.option_samples import SAMPLES
 from tests.fuzz.inputs import COMMANDS, WORDS
 from tests.fuzz.running import Failure, Fuzzing
 
-SEEDS = range(4_000_000, 4_000_040)
+SEEDS = range(4_000_040, 4_000_080)
 
 
 def test_no_damaged_input_ends_in_a_bug_or_not_at_all(tmp_path: Path) -> None:

@@ -40,4 +40,4 @@ def test_a_report_has_its_names_as_text_in_json() -> None:
     pods = PendingPods(
         workload=WorkloadName("Deployment", "shop", "web"), pods=(NamespacedName("shop", "web-0"),), message=""
     )
-    assert pods.to_dict() == {"workload": "shop/Deployment/web", "pods": ["shop/web-0"], "message": ""}
+    assert pods.to_dict() == {"workload": "shop/Deployment/web", "pods": ["shop/web-0"], "message": "", "nodes": []}
