@@ -10,7 +10,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.verbs import Apply
-from tests.builders import Data, hosts, node
+from kubespread.views.registry import view_of
+from kubespread.views.view import sheets_in
+from tests.builders import Data, hosts, node, soft
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment
 
@@ -290,3 +292,22 @@ def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
     refused, *_ = (sentence for sentence in report.answer if "more pods not created:" in sentence)
     assert refused.startswith('Deployment/web: 2 more pods not created: pods "web-')
     assert "exceeded quota: few" in refused
+
+
+@pytest.mark.parametrize(
+    ("edit", "cells"),
+    [
+        pytest.param("scale deploy/web=5", [("4/4 → 5/5", "zone 0 → 1, hostname 0 → 1")], id="both differ"),
+        pytest.param("scale deploy/web=6", [("4/4 → 6/6", "hostname 0 → 1")], id="only what differs"),
+        pytest.param("scale deploy/web=8", [("4/4 → 8/8", "zone 0, hostname 0")], id="all once where nothing does"),
+        pytest.param("scale deploy/web=0", [("4/4 → -", "zone 0, hostname 0 → -")], id="none is left"),
+    ],
+)
+def test_the_skew_cell_says_what_differs(edit: str, cells: list[tuple[str, str]]) -> None:
+    both = {"topologySpreadConstraints": [soft(ZONE, match={"app": "web"}), soft(HOSTNAME, match={"app": "web"})]}
+    snapshot = kubespread.Snapshot.from_objects(
+        [*hosts("a", "a", "b", "b"), *deployment("web", ("n0", "n1", "n2", "n3"), spec=both)]
+    ).edited(edit)
+    sheet = sheets_in(view_of(kubespread.plan(snapshot)))[0]
+    columns = {column.header: column for column in sheet.columns}
+    assert [(columns["READY"].display(row), columns["SKEW"].display(row)) for row in sheet.rows] == cells

@@ -33,10 +33,19 @@ def _ready(row: AuditedWorkload | None) -> str:
     return "" if row is None else f"{row.ready:,}/{row.replicas:,}"
 
 
-def _skew(row: AuditedWorkload | None) -> str:
-    """``zone 1, hostname 0``."""
-    constraints = () if row is None else row.constraints
-    return ", ".join(f"{short_key(constraint.topology_key)} {constraint.skew}" for constraint in constraints)
+def _skews(row: AuditedWorkload | None) -> list[tuple[str, str]]:
+    """Of each constraint, with what it counts; those of one key may differ in whose pods they count."""
+    return [] if row is None else [(short_key(each.topology_key), str(each.skew)) for each in row.constraints]
+
+
+def _skew(row: PlannedWorkload) -> str:
+    """``zone 0 → 1``: what differs, and all where nothing does."""
+    before, after = _skews(row.before), _skews(row.after)
+    if [key for key, _ in before] != [key for key, _ in after]:
+        return _change(*(", ".join(" ".join(skew) for skew in side) for side in (before, after)))
+    pairs = [(key, was, now) for (key, was), (_, now) in zip(before, after, strict=True)]
+    told = [pair for pair in pairs if pair[1] != pair[2]] or pairs
+    return ", ".join(f"{key} {_change(was, now)}" for key, was, now in told)
 
 
 def _zones(row: AuditedWorkload | None) -> str:
@@ -53,11 +62,10 @@ def _change(before: str, after: str) -> str:
 
 
 def _of_sides(
-    header: str, value: Callable[[AuditedWorkload | None], str], fit: Fit = Fit.WHOLE, *, gives_way: bool = False
+    header: str, value: Callable[[AuditedWorkload | None], str], *, gives_way: bool = False
 ) -> Column[PlannedWorkload]:
     return Column(
-        header=header, value=lambda row: _change(value(row.before), value(row.after)), fit=fit, nothing="-",
-        gives_way=gives_way,
+        header=header, value=lambda row: _change(value(row.before), value(row.after)), nothing="-", gives_way=gives_way,
     )  # fmt: skip
 
 
@@ -66,7 +74,7 @@ _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
     Column(header="WORKLOAD", value=_called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
     Column(header="CHANGE", value=lambda row: row.change, tone=lambda row: _TONES.get(row.change, Tone.PLAIN)),
     _of_sides("READY", _ready),
-    _of_sides("SKEW", _skew, Fit.END),
+    Column(header="SKEW", value=_skew, nothing="-", fit=Fit.END),
     _of_sides("ZONES", _zones, gives_way=True),
     Column(
         header="SURVIVES", nothing="-",
@@ -105,7 +113,7 @@ _NODE: Sequence[Column[PlannedNode]] = (
 
 _STEP: Sequence[Column[StepReport]] = (
     count("STEP", lambda row: row.number),
-    Column(header="WHAT", value=lambda row: row.text, fit=Fit.END),
+    Column(header="WHAT", value=lambda row: row.text, fit=Fit.APART),
     count("GONE", lambda row: len(row.happened.gone)),
     count("PLACED", lambda row: len(row.happened.placed)),
     count("BLOCKED", lambda row: len(row.happened.blocked), bad=True),
