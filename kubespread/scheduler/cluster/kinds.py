@@ -212,23 +212,27 @@ def _identity(pod: Pod) -> Hashable:
     return (
         meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
         id(spec.containers), id(spec.init_containers), id(spec.volumes),
-        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status), _claims(pod),
+        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
+        _claims(pod) if spec.resource_claims else None,
     )  # fmt: skip
 
 
 def _claims(pod: Pod) -> Hashable:
     """The claims on devices; those made for one pod are of no other."""
-    if not pod.spec.resource_claims:
-        return None
     made = tuple((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
     return id(pod.spec.resource_claims), made
 
 
 def _granted(status: PodStatus) -> bytes | None:
     """What an in-place resize granted, by text, as each pod has its own status object."""
-    reported = status.container_statuses or status.init_container_statuses or status.conditions
+    reported = status.container_statuses or status.init_container_statuses
     if not (reported or status.resources or status.allocated_resources):
-        return None
+        # Most pods have conditions and nothing else: every pod that comes or goes is asked.
+        for condition in status.conditions:
+            if condition.type == RESIZE_PENDING:
+                break
+        else:
+            return None
     containers = [
         container
         for container in (*status.container_statuses, *status.init_container_statuses)
