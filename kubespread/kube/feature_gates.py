@@ -82,7 +82,8 @@ def settable(release: Release) -> Iterator[str]:
             yield name
 
 
-def parse(text: str, release: Release) -> dict[str, bool]:
+@cache
+def parse(text: str, release: Release) -> Mapping[str, bool]:
     """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
     values: dict[str, bool] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
