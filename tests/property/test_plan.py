@@ -38,8 +38,7 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
         assert (side.nodes, side.ready, side.pending) == (
             len(cluster.nodes), sum(counted.values()), sum(not each.spec.node_name for each in cluster.pods),
         )  # fmt: skip
-        going = kubespread.removable(cluster).together.nodes if len(cluster.nodes) > 1 else None
-        assert side.can_go == (None if going is None else len(going))
+        assert side.can_go == (len(kubespread.removable(cluster).together.nodes) if cluster.nodes else None)
     changed = {str(row.workload): row for row in report.workloads}
     for name in {*ready(before), *ready(now)} - changed.keys():
         # Those of DaemonSets go with their nodes.

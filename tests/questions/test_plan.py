@@ -12,8 +12,9 @@ from kubespread.scenario.text import parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.views.registry import view_of
 from kubespread.views.view import sheets_in
-from tests.builders import Data, hosts, node, soft
+from tests.builders import Data, hosts, node, replica, soft
 from tests.cli.support import FIXTURES, run
+from tests.questions.test_timeout import in_time
 from tests.world.clusters import budget, deployment
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
@@ -47,6 +48,10 @@ def small(*edits: str) -> kubespread.Snapshot:
             ["fail-hard n1"], "no", "everything fits; 1 of 1 workload is worse: Deployment/web", ["worse"],
             id="all in one zone",
         ),
+        pytest.param(
+            ["add-node n1@topology.kubernetes.io/zone=c"], "yes", "everything fits; none of 1 workload is worse",
+            ["different"], id="one more zone",
+        ),
     ],
 )  # fmt: skip
 def test_the_headline_says_what_fits_and_who_is_worse(
@@ -55,6 +60,71 @@ def test_the_headline_says_what_fits_and_who_is_worse(
     report = kubespread.plan(small(*edits))
     assert (report.verdict, report.answer[0]) == (verdict, headline)
     assert [row.change for row in report.workloads] == changes
+
+
+@pytest.mark.parametrize(
+    ("edit", "verdict"),
+    [
+        pytest.param("fail-hard n0", "no", id="its node fails"),
+        pytest.param("delete-node n0", "no", id="its node is deleted"),
+        pytest.param("drain n0 --force", "yes", id="kubectl is told to take it"),
+        pytest.param("evict default/solo", "yes", id="it is named"),
+    ],
+)
+def test_a_pod_that_nobody_makes_again_is_in_the_headline(edit: str, verdict: str) -> None:
+    report = kubespread.plan(kubespread.Snapshot.from_objects([*hosts("a", "b"), replica("solo")]).edited(edit))
+    assert (report.verdict, report.answer[0]) == (
+        verdict, "everything fits; 1 pod lost for good; none of 1 workload is worse",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("zones", "edit", "levels"),
+    [
+        pytest.param(["a"], "add-node n0", ("ok", "risk"), id="one more host"),
+        pytest.param(["a"], "add-node n0@topology.kubernetes.io/zone=b", ("ok", "risk"), id="one more zone"),
+    ],
+)
+def test_room_elsewhere_makes_no_workload_worse(zones: list[str], edit: str, levels: tuple[str, str]) -> None:
+    """The audit finds all of its pods in one of several domains, where there was no other before."""
+    report = kubespread.plan(
+        kubespread.Snapshot.from_objects([*hosts(*zones), *deployment("web", ("n0", "n0"))]).edited(edit)
+    )
+    (row,) = report.workloads
+    assert row.before is not None
+    assert row.after is not None
+    assert (row.before.level, row.after.level) == levels
+    assert (report.verdict, row.change) in [("yes", "different"), ("yes", "better")]
+
+
+def test_losing_a_host_is_not_compared_with_losing_a_zone() -> None:
+    report = kubespread.plan(
+        kubespread.Snapshot.from_objects([*hosts(None, None), *deployment("web", ("n0", "n1"), cpu="3")]).edited(
+            "label n0 topology.kubernetes.io/zone=a"
+        )
+    )
+    assert report.changes["worse"] == 0
+    assert all(row.survives_before is row.survives_after is None for row in report.workloads)
+
+
+def test_what_was_not_finished_is_not_counted_as_none() -> None:
+    full = kubespread.plan(small("scale deploy/web=3"))
+    told = set[str]()
+    for ticks in range(1, 40):
+        part = in_time(kubespread.plan, ticks, small("scale deploy/web=3"))
+        for side, whole in ((part.before, full.before), (part.after, full.after)):
+            assert (side.ready, side.replicas) in ((None, None), (whole.ready, whole.replicas))
+        told |= {" ".join(part.answer[1:2])}
+    assert told == {
+        "", "so far: everything fits; which workloads are worse is not known",
+        "so far: everything fits; none of 1 workload is worse", full.answer[1],
+    }  # fmt: skip
+
+
+def test_nodes_that_were_not_tried_may_go_too() -> None:
+    report = kubespread.plan(kubespread.Snapshot.from_objects(hosts(*["a"] * 103)).edited("cordon n0"))
+    assert (report.before.can_go, report.before.not_tried) == (100, 3)
+    assert "nodes that can go together: at least 100 → at least 100" in report.answer
 
 
 def test_nothing_planned_is_no_plan() -> None:

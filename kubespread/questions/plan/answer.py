@@ -62,7 +62,6 @@ from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 R = TypeVar("R", bound=ClusterReport)
 _MOST_NODES = 100
 """How many nodes are tried to do without."""
-_AUDITING = "auditing the cluster"
 _EXPECTED = (
     "give manifests (-f), edits such as --drain, --replace-pool or --hpa-max, or another release with --kube-version"
 )
@@ -129,8 +128,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in sides]
     by_name = {node.metadata.name: node for side in nodes for node in side}
-    is_audited = not any(doing.startswith(_AUDITING) for doing in asking.missing)
-    names = sorted({*before.rows, *after.rows}) if is_audited else []
+    names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after))]
     return PlanReport(
         kube_version=str(scene.release),
@@ -138,9 +136,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
         preemption=question.preemption,
         before=before.told,
         after=after.told,
-        topology_key=next(
-            (loss.topology_key for side in (after, before) if side.survive for loss in side.survive.losses), None
-        ),
+        topology_key=after.lost or before.lost,
         workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
         unchanged=len(names) - len(rows),
         nodes=tuple(_nodes(before.map, after.map)),
@@ -256,6 +252,8 @@ class _Side(Struct, frozen=True):
     """The answers about one of the two clusters; None where the time was up before one was finished."""
 
     release: str
+    is_audited: bool
+    """Whether that was finished; there may be nothing to audit."""
     audit: AuditReport | None
     survive: SurviveReport | None
     removable: RemovableReport | None
@@ -266,15 +264,22 @@ class _Side(Struct, frozen=True):
         return {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
 
     @property
+    def lost(self) -> str | None:
+        """The key whose domains are lost; None where none is."""
+        losses = () if self.survive is None else self.survive.losses
+        return losses[0].topology_key if losses else None
+
+    @property
     def told(self) -> PlannedSide:
-        rows = self.rows.values()
+        rows, going = self.rows.values(), self.removable
         return PlannedSide(
             kube_version=self.release,
             nodes=len(self.map.nodes),
-            replicas=sum(row.replicas for row in rows),
-            ready=sum(row.ready for row in rows),
+            replicas=sum(row.replicas for row in rows) if self.is_audited else None,
+            ready=sum(row.ready for row in rows) if self.is_audited else None,
             pending=self.map.pending,
-            can_go=None if self.removable is None else len(self.removable.together.nodes),
+            can_go=None if going is None else len(going.together.nodes),
+            not_tried=0 if going is None else len(self.map.nodes) - len(going.rows) + going.together.untried,
             load=self.map.load,
         )
 
@@ -298,11 +303,14 @@ class _Asking:
         """All that is asked of one cluster."""
         audit, survive = Audit(preemption=self._preemption), Survive(preemption=self._preemption)
         removable = Removable(most=_MOST_NODES, preemption=self._preemption)
+        auditing = f"auditing the cluster {when}"
+        audited = self._of(scene, audit, auditing)
         return _Side(
             str(scene.release),
-            self._of(scene, audit, f"{_AUDITING} {when}"),
+            auditing not in self.missing,
+            audited,
             self._of(scene, survive, f"losing domains {when}"),
-            self._of(scene, removable, f"draining nodes {when}") if len(scene.now.nodes) > 1 else None,
+            self._of(scene, removable, f"draining nodes {when}"),
             Map().answer(scene.asking(Map(), f"mapping the cluster {when}")),
         )
 
@@ -332,12 +340,14 @@ class _Asking:
 def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload | None:
     """What becomes of a workload; None where it stays as it is."""
     was, now = before.rows.get(name), after.rows.get(name)
-    survived, survives = before.survives(name), after.survives(name)
+    # What hosts survive says nothing of zones.
+    is_alike = None in (before.lost, after.lost) or before.lost == after.lost
+    survived, survives = (side.survives(name) if is_alike else None for side in (before, after))
     change: Change
     if was is None or now is None:
         change = "new" if was is None else "gone"
     else:
-        pairs = (_lacking(was), _lacking(now)), (_level(was), _level(now)), _fails(survived, survives)
+        pairs = (_lacking(was), _lacking(now)), (_level(was, now), _level(now, was)), _fails(survived, survives)
         if any(old < new for old, new in pairs):
             change = "worse"
         elif any(old > new for old, new in pairs):
@@ -361,8 +371,17 @@ def _lacking(row: AuditedWorkload) -> int:
     return max(0, row.replicas - row.ready)
 
 
-def _level(row: AuditedWorkload) -> int:
-    return LEVELS.index(row.level)
+def _level(row: AuditedWorkload, other: AuditedWorkload) -> int:
+    """Without what nodes that join or leave say of pods that are in one domain on both sides."""
+
+    def is_in_one(key: str | None) -> bool:
+        return all(key in side.worst_loss and not side.worst_loss[key].remaining for side in (row, other))
+
+    levels = [
+        finding.level for finding in row.findings
+        if finding.constraint is not None or not is_in_one(finding.topology_key)
+    ]  # fmt: skip
+    return max((LEVELS.index(level) for level in levels), default=0)
 
 
 def _figures(row: AuditedWorkload) -> object:

@@ -40,7 +40,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
     name = "plan"
     summary = "Compare the cluster before and after all that is planned."
-    yes, no = "every pod finds a node and no workload is worse", "some does not, or a step is not done"
+    yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so"
     never_modelled = (
         *Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled
     )  # fmt: skip

@@ -13,6 +13,7 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.play.report import PlayReport
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
+from kubespread.reports.happened import GonePod
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -28,16 +29,18 @@ class PlannedSide(Report, frozen=True, kw_only=True):
     """Its release."""
     nodes: int
     """How many it has."""
-    replicas: int
-    """Desired pods, of all workloads."""
-    ready: int
-    """How many of them are ready."""
+    replicas: int | None
+    """Desired pods, of all workloads but DaemonSets; null where the audit was not finished."""
+    ready: int | None
+    """How many of them are ready; null where the audit was not finished."""
     pending: int
-    """How many of them wait for a node."""
+    """How many pods wait for a node, those of DaemonSets too."""
     can_go: int | None
     """How many nodes can be drained and deleted together, of 100 those with the fewest pods, as `kubespread.removable`
-    says it; null where that is not known, or the cluster has one node.
+    says it; null where that is not known.
     """
+    not_tried: int
+    """How many nodes may go beside these: those that were not tried."""
     load: tuple[Load, ...]
     """Of all nodes: cpu and memory, what else some pod requests, and pods."""
 
@@ -50,6 +53,7 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     change: Change
     """``worse``: it lacks more pods, its level in the audit is worse, or it no longer survives the loss of each domain.
     ``better``: the opposite, and nothing is worse. ``new`` and ``gone``: only one side has it. ``different``: else.
+    That all of its pods are in one of several domains is no worse than in the only one.
     """
     before: AuditedWorkload | None
     """Null for a new one."""
@@ -57,7 +61,7 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     """Null for one that is gone."""
     survives_before: bool | None = None
     """Whether it has as many ready pods as before when any one domain is lost, as `kubespread.survive` says it; null
-    where no pods of it are ready, or there is no such domain.
+    where no pods of it are ready, there is no such domain, or domains of different keys are lost before and after.
     """
     survives_after: bool | None = None
     """The same after."""
@@ -114,14 +118,18 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         """How many workloads either side has."""
         return len(self.workloads) + self.unchanged
 
+    @property
+    def lost_for_good(self) -> list[GonePod]:
+        return [pod for step in self.played.steps for pod in step.happened.gone if pod.lost_for_good]
+
     def judged(self) -> Judgment:
-        return "no" if self.changes["worse"] else self.played.verdict
+        # Whoever evicts or deletes a pod that no controller makes again, asks for that.
+        is_unasked = any(pod.why not in ("evicted", "deleted") for pod in self.lost_for_good)
+        return "no" if self.changes["worse"] or is_unasked else self.played.verdict
 
     def sentences(self) -> Iterator[str]:
-        worse = [row.workload.called for row in self.workloads if row.change == "worse"]
-        verb, of = "is" if len(worse) == 1 else "are", f"of {count_of(self.total, 'workload')}"
-        named = f"{len(worse):,} {of} {verb} worse: {some_of(worse, _MAX_NAMED)}" if worse else f"none {of} is worse"
-        yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, named))
+        lost = [f"{count_of(len(self.lost_for_good), 'pod')} lost for good"] if self.lost_for_good else []
+        yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
@@ -130,13 +138,14 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         ]  # fmt: skip
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
         if before.can_go or after.can_go:
-            known = ["not known" if side.can_go is None else f"{side.can_go:,}" for side in (before, after)]
-            yield f"nodes that can go together: {' → '.join(known)}"
+            yield f"nodes that can go together: {_can_go(before)} → {_can_go(after)}"
         if self.cost is not None:
             yield _cost(self.cost)
         gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
-        ready = f"ready pods {before.ready:,} of {before.replicas:,} → {after.ready:,} of {after.replicas:,}"
-        yield f"{ready}; pods that leave their nodes: {gone}"
+        ready = [
+            "not known" if side.ready is None else f"{side.ready:,} of {side.replicas:,}" for side in (before, after)
+        ]
+        yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
         if self.refused is not None:
             yield f"nodes come first and go last; in the order given, {self.refused}"
         yield from self.played.answer
@@ -167,6 +176,18 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
                     yield f"{row.workload.called}: {count_of(more, 'more pod')} {what}: {row.message}"
 
     @property
+    def _worse(self) -> Iterator[str]:
+        """Nothing of a cluster without workloads."""
+        worse = [row.workload.called for row in self.workloads if row.change == "worse"]
+        of = f"of {count_of(self.total, 'workload')}"
+        if None in (self.before.ready, self.after.ready):
+            yield "which workloads are worse is not known"
+        elif worse:
+            yield f"{len(worse):,} {of} {'is' if len(worse) == 1 else 'are'} worse: {some_of(worse, _MAX_NAMED)}"
+        elif self.total:
+            yield f"none {of} is worse"
+
+    @property
     def _fit(self) -> str:
         played = self.played
         lacking = {"pending": played.pending, "not created": played.not_created, "not made yet": played.not_made_yet}
@@ -177,6 +198,10 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             before = "as before" if self.after.pending == self.before.pending else f"of {self.before.pending:,} before"
             return f"{count_of(self.after.pending, 'pod')} pending {before}, everything else fits"
         return "everything fits"
+
+
+def _can_go(side: PlannedSide) -> str:
+    return "not known" if side.can_go is None else f"{'at least ' if side.not_tried else ''}{side.can_go:,}"
 
 
 def _cost(cost: CostChange) -> str:

@@ -134,7 +134,11 @@ def view(report: PlanReport) -> View:
         tiles=[
             unwanted("workloads worse", report.changes["worse"]),
             unwanted("pods left pending", report.played.pending),
-            Tile("ready pods", f"{report.before.ready:,}{_ARROW}{report.after.ready:,}"),
+            *(
+                [Tile("ready pods", f"{report.before.ready:,}{_ARROW}{report.after.ready:,}")]
+                if report.before.ready is not None and report.after.ready is not None
+                else []
+            ),
             Tile("nodes", f"{report.before.nodes:,}{_ARROW}{report.after.nodes:,}"),
             Tile("pods that leave their nodes", f"{sum(report.gone.values()):,}"),
         ],
