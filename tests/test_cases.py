@@ -58,7 +58,7 @@ EVERYDAY = {
         f"removable ip-10-0-28-205.eu-west-1.compute.internal {AWS}", "yes", 0, "1 of 1 node can go"
     ),
     "a pod that waited before an upgrade": Case(
-        "upgrade eks.amazonaws.com/nodegroup=general -S everyday/promo-only.json.gz", "yes", 0, "pending of shop/Deployment/promo as before"
+        "upgrade eks.amazonaws.com/nodegroup=general -S everyday/promo-only.json.gz", "yes", 0, "of shop/Deployment/promo pending as before"
     ),
     "a quota stops an autoscaled workload first": Case(
         f"check -A --select KS304 {AWS}", "yes", 0, field=("message", "quota.*13|13.*quota")

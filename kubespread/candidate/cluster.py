@@ -65,7 +65,7 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
         current = current_replica_set(workload, snapshot.objects.of(ReplicaSet))
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
-            notes = (f"Deployment/{name}: asked about as another pod of its ReplicaSet {current.metadata.name}",)
+            notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
     with changed.blamed():
         made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(

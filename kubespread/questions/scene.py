@@ -22,7 +22,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, Unfinished
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, some_of
+from kubespread.wording import some_of
 
 if TYPE_CHECKING:
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -232,12 +232,12 @@ def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tupl
         return ()
     from kubespread.world.store.happenings import PREEMPTED
 
-    were = "was" if len(waited) == 1 else "were"
+    were = "pod was" if len(waited) == 1 else "pods were"
     victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
-    text = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
-    again = "if it waits again, that is not counted" if len(waited) == 1 else "if they wait again, that is not counted"
-    return (f"{text}; {again}",)
+    text = f"{len(waited):,} pending {were} placed before {before}{preempting}"
+    again = "if it is" if len(waited) == 1 else "if they are"
+    return (f"{text}; {again} pending again, that is not counted",)
 
 
 def ask(

@@ -93,7 +93,7 @@ def test_a_deployment_is_one_more_pod_of_its_current_replica_set() -> None:
     assert report.constraints[0].selector == "foo=bar,pod-template-hash=real"
     assert (report.feasible, report.notes) == (
         ("n0", "n1"),
-        ("Deployment/web: asked about as another pod of its ReplicaSet web-new",),
+        ("Deployment/web: evaluated as another pod of its ReplicaSet web-new",),
     )
 
 

@@ -408,7 +408,7 @@ def test_a_workload_of_the_cluster_with_another_template_is_rolled_out() -> None
 def test_a_workload_of_the_cluster_with_its_own_template_stays(setting: str) -> None:
     report = kubespread.simulate(RUNNING, "deploy/web", set=[setting])
     assert (report.present, report.placed) == (2, 1 if setting == "replicas=3" else 0)
-    assert "Deployment/web: asked about as another pod of its ReplicaSet web-real" in report.notes
+    assert "Deployment/web: evaluated as another pod of its ReplicaSet web-real" in report.notes
 
 
 def test_faults_of_a_workload_of_the_cluster_say_what_was_set() -> None:

@@ -16,7 +16,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "advise-rep
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a change is found": ([POD, "-S", CORDONED, "-q"], 0, ""),
-    "nothing has to change": ([POD, "-S", FREE, "-q"], 0, ""),
+    "no change is needed": ([POD, "-S", FREE, "-q"], 0, ""),
     "nothing helps": ([POD, "-S", CORDONED, "-q", "--drain", "node1", "--drain", "node2", "--force"], 0, ""),
     "negative replicas": (
         [POD, "-S", CORDONED, "--replicas", "-1"], 2,

@@ -37,7 +37,7 @@ NOTHING = {
         [], "losing zone a or b leaves 1 pod pending until the nodes are deleted; none of 2 zones can be lost",
     ),
     "removable": (["n0"], "none of 1 node can go"),
-    "advise": ([POD], "2 of 2 nodes fit: nothing has to change"),
+    "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
     "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replica placed"),
@@ -74,7 +74,7 @@ GAPS = [
 ASSUMED = (
     "note: kube-scheduler v1.33 is assumed, from the newest kubelet (v1.33.5-eks-113cf36); --kube-version sets another"
 )
-WAITED = "note: 3 pods that waited were placed before anything is lost; if they wait again, that is not counted"
+WAITED = "note: 3 pending pods were placed before anything is lost; if they are pending again, that is not counted"
 NEVER = [f"not modeled: {text}" for text in Survive.never_modelled]
 NOTES: dict[str, tuple[list[str], int, list[str]]] = {
     "one of each kind, what is about the answer first, and how many more there are": (

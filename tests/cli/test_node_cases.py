@@ -43,7 +43,7 @@ ANSWERS: dict[str, tuple[list[object], int, str, str]] = {
     ),
     "empty nodes that only a preferred constraint counts": (
         ["removable", "-S", SOFT], 0, "yes",
-        "4 of 4 nodes can go alone, 2 together, in this order, cordoned in groups of 1, 1: a2, b1",
+        "4 of 4 nodes can go alone, 2 together, in this order, cordoning 1, then 1: a2, b1",
     ),
     "a budget behind the last node of a zone": (
         ["removable", "a1", "-S", LAST], 1, "no", "none of 1 node can go",
@@ -74,7 +74,7 @@ SAID: dict[str, tuple[list[object], str]] = {
     ),
     "which pods go on waiting": (
         ["upgrade", "eks.amazonaws.com/nodegroup=general", "-S", PROMO],
-        "1 pending of shop/Deployment/promo as before: 0/12 nodes are available: 4 node(s) had untolerated taint "
+        "1 of shop/Deployment/promo pending as before: 0/12 nodes are available: 4 node(s) had untolerated taint "
         "{spot: true}, 8 node(s) didn't match pod topology spread constraints.",
     ),
     "which budget is broken": (

@@ -14,7 +14,7 @@ SELECT_APP = "select the pods' own labels: labelSelector: {matchLabels: {app: we
 BY_REVISION = "matchLabelKeys: [pod-template-hash] on this constraint"
 BY_REVISION_EACH = "matchLabelKeys: [pod-template-hash] on each constraint"
 LABEL_OR_CHECK = "make sure that every node has this label, or check with a cluster"
-WAITING = "minDomains: 3, with which replicas wait for the others"
+WAITING = "minDomains: 3, so that replicas wait for the others"
 SOFT, HARD = "nodes without it score 0", "no replica fits on nodes without it"
 
 
@@ -27,22 +27,22 @@ def uneven(placed: str, skew: int = 2, key: str = "zone") -> str:
 
 
 def unknown(key: str, happens: str) -> str:
-    return f"KS105 info: {key} is none of the labels that nodes commonly have: {happens} → {LABEL_OR_CHECK}"
+    return f"KS105 info: {key} is not a label that nodes commonly have: {happens} → {LABEL_OR_CHECK}"
 
 
 def mistyped(key: str, meant: str, happens: str) -> str:
-    return f"KS105 warning: {key} is none of the labels that nodes commonly have: {happens} → topologyKey: {meant}"
+    return f"KS105 warning: {key} is not a label that nodes commonly have: {happens} → topologyKey: {meant}"
 
 
 def refusing(replicas: int, terms: str, instead: str = "") -> str:
     return (
         f"KS302 warning: no node with one of its {replicas} replicas can be drained: PodDisruptionBudget web ({terms}) "
-        f"lets none go → maxUnavailable: 1{instead} in PodDisruptionBudget web"
+        f"allows no eviction → maxUnavailable: 1{instead} in PodDisruptionBudget web"
     )
 
 
 def empty(placed: str) -> str:
-    return f"zone c of NodePool np is no domain while it has no node: {placed}"
+    return f"zone c of NodePool np is not a domain while it has no node: {placed}"
 
 
 def tolerating(taint: str) -> str:
@@ -97,16 +97,16 @@ EXPECTED: dict[str, list[str]] = {
     "208-taintedpool": [f"KS208 info: {empty('3 of 3 replicas fit: a 2 · b 1')} → {tolerating('gpu')}"],
     "302-100pct": [refusing(4, "minAvailable: 100%", " in place of minAvailable: 100%")],
     "302-1replica": [
-        "KS302 warning: the node of its only replica cannot be drained: PodDisruptionBudget web (minAvailable: 1) lets "
-        "none go → maxUnavailable: 1 in place of minAvailable: 1 in PodDisruptionBudget web",
+        "KS302 warning: the node of its only replica cannot be drained: PodDisruptionBudget web (minAvailable: 1) "
+        "allows no eviction → maxUnavailable: 1 in place of minAvailable: 1 in PodDisruptionBudget web",
     ],
     "302-honor": [f"{uneven('a 3 · b 3 · c 0', 3)} → {BY_REVISION}"],
     "302-minall": [refusing(3, "minAvailable: 3", " in place of minAvailable: 3"), TWO_ONE_NONE],
     "302-minavail-beyond": [refusing(2, "minAvailable: 3", " in place of minAvailable: 3")],
     "302-sm": [
-        "KS302 warning: a drain of a1 hangs with 1 of 2 replicas there: PodDisruptionBudget web lets 1 go, whose "
-        "successor fits nowhere: 0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod "
-        "topology spread constraints. → nodeTaintsPolicy: Honor, with which a cordoned node is none of the domains",
+        "KS302 warning: a drain of a1 hangs with 1 of 2 replicas there: PodDisruptionBudget web allows 1, whose "
+        "replacement fits nowhere: 0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod "
+        "topology spread constraints. → nodeTaintsPolicy: Honor, so that a cordoned node is not a domain",
         f"{uneven('a 3 · b 3 · c 0', 3)} → {BY_REVISION}",
     ],
     "302-zero": [refusing(3, "maxUnavailable: 0")],

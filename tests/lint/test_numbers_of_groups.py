@@ -66,8 +66,8 @@ def test_a_group_of_unlike_workloads_stands_as_simulated() -> None:
     both = web + api
     skew = max(both.values()) - min(both.values())
     assert finding.message == (
-        "zone counts the pods of Deployment/api too (4 replicas), which has no such constraint: once both are placed "
-        f"they stand {stands(both)}, skew {skew} > 1"
+        "zone counts the pods of Deployment/api too (4 replicas), which has no such constraint: once both are placed, "
+        f"their pods are {stands(both)}, skew {skew} > 1"
     )
 
 

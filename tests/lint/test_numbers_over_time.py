@@ -38,11 +38,11 @@ def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
     finding, played = finding_of("KS406"), rolled_out("KS406")
     assert (played.complete, played.passes[-1].running.new) == (False, 0)
     assert finding.message == (
-        f"no rollout ends: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {played.wedged_on}"
+        f"no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {played.wedged_on}"
     )
     mended = rolled_out("KS406", "good")
     assert mended.complete
-    assert finding.remedy.outcome == f"the restart ends, no fewer than {mended.fewest_ready} pods ready on the way"
+    assert finding.remedy.outcome == f"the restart completes, at least {mended.fewest_ready} pods ready throughout"
 
 
 def test_a_key_that_pods_lack_counts_as_if_it_were_not_there() -> None:

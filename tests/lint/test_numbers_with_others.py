@@ -51,8 +51,8 @@ def test_a_drain_hangs_where_play_leaves_it() -> None:
     finding = finding_of("KS302")
     bad, good = (drained(f"{name}.yaml") for name in ("bad", "good"))
     assert finding.message.startswith(f"a drain of a1 hangs with {bad[0]} of 2 replicas there: ")
-    assert finding.message.endswith(f"lets 1 go, whose successor fits nowhere: {bad[1]}")
-    assert finding.remedy.outcome == "the drain of a1 ends"
+    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}")
+    assert finding.remedy.outcome == "the drain of a1 completes"
     assert good == (0, None)
 
 
@@ -117,7 +117,7 @@ def test_a_budget_lets_none_go_where_every_replica_has_to_be_healthy(
     budget: dict[str, Any], replicas: int, *, lets_none_go: bool
 ) -> None:
     messages, _ = protected(budgets=[budget], replicas=replicas)
-    assert [message.endswith("lets none go") for message in messages] == [True] * lets_none_go
+    assert [message.endswith("allows no eviction") for message in messages] == [True] * lets_none_go
 
 
 @pytest.mark.parametrize(("least", "found"), [(2, 1), (3, 0)])
@@ -161,7 +161,7 @@ def test_an_autoscaler_asks_for_more_than_simulate_places(manifest: str) -> None
 def test_a_quota_lets_as_many_be_created_as_simulate_creates() -> None:
     report = simulate("KS305")
     assert report.created == 4
-    assert finding_of("KS305").message.startswith("the namespace's quotas let 4 of 12 replicas be created: ")
+    assert finding_of("KS305").message.startswith("the namespace's quotas allow 4 of 12 replicas: ")
 
 
 def test_a_limit_range_gives_requests_that_simulate_places_nowhere() -> None:
@@ -193,7 +193,7 @@ def test_replicas_that_wait_for_a_zone_that_can_be_made_are_meant_to() -> None:
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 3
     (meant,) = kubespread.check(cluster_of("KS208"), web).findings
     assert (meant.code, meant.severity) == ("KS209", "info")
-    assert meant.message == "4 of 6 replicas find no node until NodePool general makes one, as minDomains has it"
+    assert meant.message == "4 of 6 replicas find no node until NodePool general adds one, because of minDomains"
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 4
     findings = kubespread.check(cluster_of("KS208"), web).findings
     assert [(finding.code, finding.severity) for finding in findings] == [("KS204", "error")]
@@ -222,7 +222,7 @@ def machines(replicas: int, maximum: str | None) -> Manifest:
     }
 
 
-WAITING, TOLERATING = "minDomains: 3, with which replicas wait for the others", "tolerate it before raising minDomains"
+WAITING, TOLERATING = "minDomains: 3, so that replicas wait for the others", "tolerate it before raising minDomains"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_pod_of_the_cluster_is_not_in_its_own_way() -> None:
 
 
 QUOTAS: dict[str, tuple[list[Data], int, str]] = {
-    "nothing runs": ([quota(pods="2")], 3, "the namespace's quotas let 2 of 3 replicas be created"),
+    "nothing runs": ([quota(pods="2")], 3, "the namespace's quotas allow 2 of 3 replicas"),
     "as many as are to run": ([quota(pods="3")], 3, ""),
 }
 
@@ -195,7 +195,7 @@ def test_the_minimum_that_is_checked_is_noted() -> None:
 def test_a_quota_stops_an_autoscaler_first() -> None:
     (finding,) = found(autoscaler(2, 9), quota(pods="4"), manifest=with_pod(web(), **asking("5")))
     assert finding.message == (
-        "HorizontalPodAutoscaler web may ask for 9 replicas: the namespace's quotas let 4 of them be created: exceeded "
+        "HorizontalPodAutoscaler web may ask for 9 replicas: the namespace's quotas allow only 4 of them: exceeded "
         "quota: q, requested: pods=1, used: pods=4, limited: pods=4; "
         "3 of 4 replicas fit: 0/3 nodes are available: 3 Insufficient cpu."
     )
@@ -241,7 +241,7 @@ def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pyte
 
 def test_a_quota_is_raised_for_all_replicas_and_the_surge() -> None:
     (finding,) = found(quota("1", pods="2"), manifest=rolled(replicas=3))
-    assert finding.message.startswith("the namespace's quotas let 1 of 3 replicas be created: exceeded quota: q, ")
+    assert finding.message.startswith("the namespace's quotas allow 1 of 3 replicas: exceeded quota: q, ")
     assert finding.remedy.text == "pods: 5 in ResourceQuota q: enough for 3 replicas and 1 pod more in a rollout"
     assert finding.remedy.outcome == "3 of 3 replicas fit"
     assert found(quota("1", pods="5"), manifest=rolled(replicas=3)) == []

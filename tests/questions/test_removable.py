@@ -162,12 +162,12 @@ def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_pr
 
 WAITED: dict[str, tuple[tuple[str | None, ...], str, list[str]]] = {
     "a pod that is on the node only since it was placed, and waits again": (
-        (None, None, None), "2 pods that waited were placed before any node goes; if they wait again, that is not counted",
+        (None, None, None), "2 pending pods were placed before any node goes; if they are pending again, that is not counted",
         ["n0 yes 1"],
     ),
     "one that waits on, and takes the place of one that is evicted": (("n0", "n1", None), "", ["n0 no"]),
     "one that ran on the node, whatever waited elsewhere": (
-        ("n0", None), "1 pod that waited was placed before any node goes; if it waits again, that is not counted",
+        ("n0", None), "1 pending pod was placed before any node goes; if it is pending again, that is not counted",
         ["n0 no"],
     ),
 }  # fmt: skip

@@ -103,7 +103,7 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
     report = kubespread.explain(snapshot, "deploy/web")
     assert (report.kube_version, report.notes[0]) == (
         "1.36",
-        "Deployment/web: asked about as another pod of its ReplicaSet web-5ff74b457f",
+        "Deployment/web: evaluated as another pod of its ReplicaSet web-5ff74b457f",
     )
     assert [constraint.selector for constraint in report.constraints] == [
         "app=web,pod-template-hash=5ff74b457f",

@@ -19,8 +19,10 @@ import kubespread
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import Report
 from kubespread.views.documents import document
+from kubespread.views.page.parts import foldable
 from kubespread.views.page.writing import write_page
 from kubespread.views.registry import view_of
+from kubespread.views.sheet import Row, Table
 from tests.builders import Data, hard, node, pod
 from tests.views.test_formats import ANSWERS, CLUSTER
 from tests.world.clusters import deployment
@@ -70,6 +72,21 @@ def answer_of(kind: str) -> Any:
 def test_a_page_holds_exactly_the_json_of_its_report(kind: str) -> None:
     inside = Elements(write_page(answer_of(kind), MAP)).inside
     assert json.loads(inside["report"]) == document(answer_of(kind))
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids", "drawn", "says"),
+    [
+        (10_000, "", 10_000, ""),
+        (10_001, "", 10_000, '<p class="legend">the first 10,000 rows; -o json has all</p>'),
+        # The picture links into it.
+        (10_001, "n", 10_001, ""),
+    ],
+)
+def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(rows: int, ids: str, drawn: int, says: str) -> None:
+    table = foldable("t0", Table("Where pods land", ("Node",), [Row(("a",))] * rows), ids)
+    assert f"<h2>Where pods land ({rows:,})</h2></summary>{says}<div" in table
+    assert table.count("<td>a</td>") == drawn
 
 
 def test_nothing_but_the_pages_own_style_and_script_is_allowed() -> None:

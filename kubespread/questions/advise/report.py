@@ -90,10 +90,10 @@ def _verb(report: AdviseReport) -> str:
 
 def _message(report: AdviseReport) -> str:
     if report.victims:
-        return f"{_subject(report)} {_verb(report)} by preempting {some_of(report.victims, 3)}: nothing has to change"
+        return f"{_subject(report)} {_verb(report)} by preempting {some_of(report.victims, 3)}: no change is needed"
     if report.message is not None:
         return f"nothing tells what could be changed: {report.message}"
     if report.replicas is not None:
-        return f"{_subject(report)} {_verb(report)}: nothing has to change"
+        return f"{_subject(report)} {_verb(report)}: no change is needed"
     verb = "fits" if report.fitting == 1 else "fit"
-    return f"{report.fitting:,} of {count_of(report.nodes, 'node')} {verb}: nothing has to change"
+    return f"{report.fitting:,} of {count_of(report.nodes, 'node')} {verb}: no change is needed"

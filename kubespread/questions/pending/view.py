@@ -26,7 +26,7 @@ _NO_CHANGE = {
     "gated": "none: waits behind its gate",
     "nominated": "none: waits for its node",
     "otherScheduler": "none: somebody else's",
-    "fits": "none: nothing has to change",
+    "fits": "none: no change is needed",
     "preempts": "none: room is made for it",
 }
 

@@ -35,7 +35,6 @@ from kubespread.reports.parts import preempted_pods as said_of
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, preempted_pods, workload_of
 from kubespread.world.store.happenings import Happenings
@@ -148,10 +147,10 @@ def _chosen(world: World, whose: WorkloadsAsked) -> Iterable[WorkloadName]:
 
 def _placed_first(settled: Happenings) -> Iterator[str]:
     if settled.placed:
-        were = "was" if len(settled.placed) == 1 else "were"
+        were = "pod was" if len(settled.placed) == 1 else "pods were"
         made_room = tuple(preempted_pods(settled))
         preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
-        yield f"{count_of(len(settled.placed), 'pod')} that waited {were} placed before anything is evicted{preempting}"
+        yield f"{len(settled.placed):,} pending {were} placed before anything is evicted{preempting}"
 
 
 def _not_in_force(question: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:

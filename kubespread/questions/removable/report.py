@@ -201,7 +201,7 @@ def _left_alone(left: LeftAlone) -> str:
 
 
 def _together(together: Together, alone: str) -> Iterator[str]:
-    groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
+    groups = f", cordoning {', then '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
     headline = f"{alone}, {len(together.nodes):,} together"
     named = some_of(together.nodes, _MAX_NAMED)
     if len(together.nodes) <= _MAX_NAMED and not together.untried:

@@ -172,7 +172,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     if report.asked or report.namespace is not None or report.selector:
         yield "what becomes of the pods of other workloads is not counted"
     for group in report.pending_as_before:
-        yield f"{len(group.pods):,} pending of {group.workload} as before: {group.message}"
+        yield f"{len(group.pods):,} of {group.workload} pending as before: {group.message}"
     if report.cost is not None:
         yield _cost(report.cost)
 

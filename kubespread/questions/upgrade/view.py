@@ -23,7 +23,7 @@ _MAX_STEPS = 20
 _LEAST_NAME = 12
 _MORE = 12
 """The width of the step's number and the count of further nodes."""
-_LEGEND = "DAEMONS: those of PLACED that DaemonSets make on the nodes that join"
+_LEGEND = "DAEMONS: how many of PLACED are DaemonSet pods on the new nodes"
 
 _Numbered = tuple[int, UpgradeStep]
 _STEP: Column[_Numbered] = count("STEP", lambda row: row[0])
@@ -51,7 +51,7 @@ _BLOCKED: Sequence[Column[BlockedPod]] = (
 def view(report: UpgradeReport) -> View:
     """The batches, and the pods that cannot be evicted."""
     surge = f", surge {report.surge}" if report.surge else ""
-    by = f" by {report.to}" if report.to else ""
+    by = f" with {report.to}" if report.to else ""
     return View(
         **about(report),
         title=f"Replacing {count_of(len(report.nodes), 'node')}{by}, {report.batch} at a time{surge}",

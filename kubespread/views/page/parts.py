@@ -13,6 +13,8 @@ from kubespread.views.view import Listing, Tile, View, tables_of, with_nodes
 
 _MOST_OPEN, _MOST_OPEN_FIRST = 60, 300
 """Rows of a table that starts open, and of one that stands first; a longer one is laid out only when it is opened."""
+_MOST_ROWS = 10_000
+"""Of a table that nothing links into: a browser takes more than two seconds for what five thousand nodes can fill."""
 _MOST_LISTED = 12
 """Notes that are open."""
 _SAID = 120
@@ -75,7 +77,7 @@ def _one_of_several(name: str, view: View) -> str:
 def facts(of: Mapping[str, str]) -> str:
     """Names with what is said of them, without those of which nothing is."""
     said = ((name, value) for name, value in of.items() if value)
-    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in said)
+    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{breakable(value)}</dd></div>" for name, value in said)
     return f"<section><h2>This answer</h2><dl>{pairs}</dl></section>" if pairs else ""
 
 
@@ -117,9 +119,10 @@ def tables(every: Iterable[Table], *, first: bool) -> str:
 
 def foldable(name: str, table: Table, ids: str = "") -> str:
     """A table below a summary; its rows have ``ids`` with their place, if any."""
-    caption, rows = table.caption, table.rows
+    caption, rows = table.caption, table.rows if ids else table.rows[:_MOST_ROWS]
     most = _MOST_OPEN_FIRST if table.is_first else _MOST_OPEN
     opened = " open" if not table.is_detail and len(rows) <= most else ""
+    left_out = f"the first {len(rows):,} rows; -o json has all" if len(rows) < len(table.rows) else ""
     head = "".join(f'<th scope="col">{breakable(title)}</th>' for title in table.header)
     # A class per column is much shorter than one per cell.
     columns = zip(*(row.cells for row in rows), strict=True)
@@ -132,9 +135,10 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
     if any(len(row.cells[0]) > _SHORT for row in rows):
         size += " named"
-    legend = f'<p class="legend">{text(table.legend)}</p>' if table.legend else ""
+    legends = "".join(f'<p class="legend">{text(legend)}</p>' for legend in (table.legend, left_out) if legend)
+    head_line = f"<summary><h2>{text(caption)} ({len(table.rows):,})</h2></summary>"
     return (
-        f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({len(rows):,})</h2></summary>{legend}'
+        f'<details class="rows" id="{name}"{opened}>{head_line}{legends}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
         "</details>"

@@ -95,7 +95,7 @@ def _origin(answer: Answer) -> Mapping[str, str]:
     """What made the answer: which question, of which cluster, as which release, by which kubespread, when."""
     report: Any = answer[0] if isinstance(answer, Sequence) else answer
     made: Provenance | None = getattr(report, "provenance", None)
-    is_pair = hasattr(report, "before") and hasattr(report, "after")
+    is_pair = hasattr(report, "before") and hasattr(report, "after") and not hasattr(report, "cluster")
     sides = {"Before: ": report.before, "After: ": report.after} if is_pair else {"": report}
     return {
         **({} if made is None else {_COMMAND: made.command, "Answered": made.time, "kubespread": made.version}),

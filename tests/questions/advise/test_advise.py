@@ -21,7 +21,7 @@ def advised(objects: list[Data], asked: Data | str, replicas: int | None = None,
 def lines(report: AdviseReport) -> list[str]:
     """``A maxSkew 2 = 2: --set ...``, then what only moves the gap and what does not suffice."""
     if report.advice is None:
-        return ["nothing has to change"]
+        return ["no change is needed"]
     told = []
     for each in report.advice.enough:
         fits = each.nodes if each.nodes is not None else each.placed
@@ -43,7 +43,7 @@ def terminating(name: str, on: str, *, cpu: str) -> Data:
 
 
 CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
-    "a pod that fits": ([node("n0")], pod(), ["nothing has to change"]),
+    "a pod that fits": ([node("n0")], pod(), ["no change is needed"]),
     "a cordoned domain with the minimum": (
         TWO_ZONES,
         pod(constraints=[hard()]),
@@ -180,7 +180,7 @@ def test_all_replicas_are_asked_about_with_those_that_run() -> None:
         "request cpu 2 = 6: --set cpu=2",
         "1 more node like n0 = 6: --add-node n0 or 1",
     ]
-    assert lines(advised(objects, "deploy/web", 4)) == ["nothing has to change"]
+    assert lines(advised(objects, "deploy/web", 4)) == ["no change is needed"]
 
 
 def test_a_daemon_set_has_no_replicas() -> None:
@@ -246,7 +246,7 @@ def test_replicas_that_preempt_need_no_change_as_simulate_has_it() -> None:
     report, kept = advised(objects, high), advised(objects, high, preemption=False)
     assert (report.placed, sorted(report.victims), report.advice) == (2, ["default/low-a", "default/low-b"], None)
     assert report.answer == (
-        "all 2 replicas find a node by preempting default/low-a, default/low-b: nothing has to change",
+        "all 2 replicas find a node by preempting default/low-a, default/low-b: no change is needed",
     )
     assert kubespread.simulate(Snapshot.from_objects(objects), high).placed == 2
     assert (kept.placed, lines(kept)[0]) == (0, "request cpu 2 = 2: --set cpu=2")

@@ -114,7 +114,7 @@ def test_a_pod_that_preempts_is_not_stuck_and_its_victims_are_named() -> None:
     report = advised("everyday/aws12.json.gz", crit)
     assert report.victims
     assert report.verdict == "yes"
-    assert report.answer[0] == f"the pod fits by preempting {', '.join(report.victims)}: nothing has to change"
+    assert report.answer[0] == f"the pod fits by preempting {', '.join(report.victims)}: no change is needed"
     cluster = snapshot("everyday/aws12.json.gz")
     names = [f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in cluster.pods]
     left = [pod for pod, name in zip(cluster.pods, names, strict=True) if name not in report.victims]

@@ -57,7 +57,7 @@ def _remedy(key: str, declared: Declared, case: Case) -> Remedy:
     revision = next((name for name in _REVISIONS if key in _REVISIONS and name in labels), "")
     meant = revision or near_miss(key, labels)
     if not meant:
-        return Remedy(text=f"leave {key} out, or give the pods that label")
+        return Remedy(text=f"remove {key}, or give the pods that label")
     keys = dict.fromkeys(meant if other == key else other for other in declared.written.match_label_keys)
     return Remedy(text=f"matchLabelKeys: [{meant}]", fields={f"{declared.path}.matchLabelKeys": [*keys]})
 

@@ -82,7 +82,7 @@ def _finding(case: Case, over: Declared, position: int, selector: Selector) -> I
                 field=field,
                 message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
                 remedy=Remedy(
-                    text="leave the anti-affinity out, or prefer it",
+                    text="remove the anti-affinity, or make it preferred",
                     outcome=outcome(free.placed, over.constraint.topology_key),
                 ),
                 mended=free,
@@ -96,7 +96,7 @@ def _finding(case: Case, over: Declared, position: int, selector: Selector) -> I
             field=over.path,
             message=f"the required podAntiAffinity allows one replica a {name} already: 0 + 1 − 0 = 1 never exceeds "
             f"maxSkew {over.constraint.max_skew}, so the constraint rejects no node{_as_many(over, trial)}",
-            remedy=Remedy(text=f"leave out one of the two over {name}"),
+            remedy=Remedy(text=f"remove one of the two over {name}"),
             proven=trial is not None,
         )
 

@@ -50,7 +50,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
 def _why(most: Placed) -> str:
     """Quotas refuse a pod before any node is looked for."""
     created = most.desired - most.refused
-    quota = f"the namespace's quotas let {created} of them be created: {most.refusal}" if most.refused else ""
+    quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""
     fitting = f"{most.count} of {counted(created, 'replica')} fit: {most.message}" if most.pending else ""
     return "; ".join(filter(None, (quota, fitting)))
 

@@ -81,7 +81,7 @@ def _remedy(hard: Sequence[Declared], trial: Trial) -> tuple[Mended | None, Reme
         mended = trial.mended_where(declared.position, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
         if mended.placed.is_complete and declared.constraint.min_domains is None:
             return mended, _giving_way(declared, "whenUnsatisfiable", SCHEDULE_ANYWAY, mended.placed)
-    return None, Remedy(text="let one of the constraints give way")
+    return None, Remedy(text="relax one of the constraints")
 
 
 def _giving_way(declared: Declared, field: str, value: object, placed: Placed) -> Remedy:

@@ -64,7 +64,7 @@ def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iter
     name = short_key(key)
     yield RuleFinding(
         field=case.subject.field("spec.topologySpreadConstraints"),
-        message=f"with constraints of its own it has no default one over {name} any more: a single {name} takes "
+        message=f"its own constraints replace the default one over {name}: a single {name} takes "
         f"{_most(placed, key)} of {counted(placed.count, 'replica')}",
         remedy=Remedy(
             text=f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too",

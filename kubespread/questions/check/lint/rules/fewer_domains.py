@@ -56,7 +56,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             f"{listed(left_out)}): {landing(trial.placed.count)} "
             f"{by_domain({domain: landed[domain] for domain in eligible})}",
             remedy=Remedy(
-                text=f"nothing, where that is meant; otherwise nodes that its affinity admits in {short_key(key)} "
+                text=f"nothing, if that is intended; otherwise add nodes that its affinity allows in {short_key(key)} "
                 f"{listed(left_out)}"
             ),
             proven=True,

@@ -56,7 +56,8 @@ def _finding(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFin
         f"which {has}"
     )
     remedy = Remedy(
-        text=f"give {other.name.name} the same constraint over {name}, or select what only {case.subject.name.name} has"
+        text=f"give {other.name.name} the same constraint over {name}, "
+        f"or select a label that only {case.subject.name.name} has"
     )
     if case.trial is None or not case.trial.counted or other.is_daemon:
         yield RuleFinding(field=declared.path, message=message, remedy=remedy, severity=Severity.INFO)
@@ -72,7 +73,7 @@ def _proven(trial: Trial, declared: Declared, other: Subject, message: str, reme
     if skew > most:
         yield RuleFinding(
             field=declared.path,
-            message=f"{message}: once both are placed they stand {by_domain(counts)}, skew {skew} > {most}",
+            message=f"{message}: once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}",
             remedy=remedy,
             proven=True,
         )

@@ -45,8 +45,8 @@ def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[R
     if groups := _meant_for(case, trial):
         yield RuleFinding(
             field=field,
-            message=f"{waits} until {listed(groups)} makes one, as minDomains has it",
-            remedy=Remedy(text="nothing, where that is meant; otherwise a lower minDomains, or nodes there"),
+            message=f"{waits} until {listed(groups)} adds one, because of minDomains",
+            remedy=Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there"),
             proven=True,
             severity=Severity.INFO,
         )

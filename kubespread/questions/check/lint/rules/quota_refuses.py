@@ -48,8 +48,7 @@ def _by_quota(case: Case) -> Iterator[RuleFinding]:
     if refused:
         yield RuleFinding(
             field="spec.replicas",
-            message=f"the namespace's quotas let {replicas - refused} of {counted(replicas, 'replica')} be created: "
-            f"{refusal}",
+            message=f"the namespace's quotas allow {replicas - refused} of {counted(replicas, 'replica')}: {refusal}",
             remedy=_raising(case, replicas),
             proven=case.trial is not None,
         )
@@ -74,7 +73,7 @@ def _raising(case: Case, replicas: int) -> Remedy:
     objects = case.objects if trial is None else trial.cluster.objects
     more = needed(objects.of(ResourceQuota), case.subject.pod, replicas + surge)
     if not more:
-        return Remedy(text="give the containers what the quota asks them to name")
+        return Remedy(text="set the requests or limits that the quota requires of containers")
     amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
     beside = f" and {counted(surge, 'pod')} more in a rollout" if surge else ""
     namespace = case.subject.name.namespace

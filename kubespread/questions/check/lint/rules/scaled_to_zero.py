@@ -86,7 +86,7 @@ def _waiting(
     if now.is_complete or not then.is_complete:
         return None
     return Remedy(
-        text=f"minDomains: {number}, with which replicas wait for the others",
+        text=f"minDomains: {number}, so that replicas wait for the others",
         settings=(declared.setting("minDomains", number),),
         outcome=f"{outcome(now, key)}; with a node in {listed(list(possible))} {outcome(then, key)}",
     )
@@ -112,7 +112,7 @@ def _finding(
 ) -> RuleFinding:
     key = declared.constraint.topology_key
     groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
-    none = "is no domain while it has no node" if len(possible) == 1 else "are no domains while they have no nodes"
+    none = "is not a domain while it has no node" if len(possible) == 1 else "are not domains while they have no nodes"
     return RuleFinding(
         field=declared.path,
         message=f"{short_key(key)} {listed(list(possible))} of {groups} {none}: {trial.placed.text}: "

@@ -14,7 +14,7 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: leave minDomains out, or make the constraint DoNotSchedule.
+Remedy: remove minDomains, or make the constraint DoNotSchedule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
     """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
     if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
         return None
-    return Remedy(text="leave minDomains out, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
+    return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
 
 
 RULE = FaultRule("KS104", "soft-min-domains", Severity.ERROR, remedy)

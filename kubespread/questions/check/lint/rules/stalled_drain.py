@@ -176,7 +176,7 @@ def _refusing(budget: PodDisruptionBudget, protected: int, drains: _Drains, case
     return RuleFinding(
         field="metadata.name",
         message=f"{_cannot_be_drained(case.subject.replicas)}: PodDisruptionBudget {budget.metadata.name} "
-        f"({_terms(budget)}) lets none go",
+        f"({_terms(budget)}) allows no eviction",
         remedy=_letting_one_go(budget, protected, drains, case),
         proven=True,
     )
@@ -203,8 +203,8 @@ def _letting_one_go(budget: PodDisruptionBudget, protected: int, drains: _Drains
     if stalled is not None:
         constraints = _constraint_remedy(drains, stalled, case)
         return replace(constraints, text=f"{text}; {constraints.text}")
-    goes = "1 may go at a time" if protected > 1 else "it may go, and is missing until its successor runs"
-    return Remedy(text=text, outcome=goes)
+    alone = "it can be evicted, and is missing until its replacement runs"
+    return Remedy(text=text, outcome="1 can be evicted at a time" if protected > 1 else alone)
 
 
 def _waiting(budget: PodDisruptionBudget, drains: _Drains, stalled: _Stalled, case: Case) -> RuleFinding:
@@ -212,7 +212,7 @@ def _waiting(budget: PodDisruptionBudget, drains: _Drains, stalled: _Stalled, ca
     return RuleFinding(
         field=drains.hard[0].path,
         message=f"a drain of {stalled.node} hangs with {end.remaining} of {counted(stalled.before, 'replica')} there: "
-        f"PodDisruptionBudget {budget.metadata.name} lets {drains.allowed} go, whose successor fits nowhere: "
+        f"PodDisruptionBudget {budget.metadata.name} allows {drains.allowed}, whose replacement fits nowhere: "
         f"{end.message}",
         remedy=_constraint_remedy(drains, stalled, case),
         proven=True,
@@ -224,10 +224,11 @@ def _constraint_remedy(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy
     tried = list(_changes(drains.hard, case))
     for text, changed in tried:
         if drains.end(_changing(changed)):
-            return Remedy(text=text, settings=tuple(_settings(changed)), outcome=f"the drain of {stalled.node} ends")
+            outcome = f"the drain of {stalled.node} completes"
+            return Remedy(text=text, settings=tuple(_settings(changed)), outcome=outcome)
     return Remedy(
         text=f"room for another replica on other nodes: {counted(len(tried), 'change')} of the constraints that were "
-        "tried do not let the drain end"
+        "tried do not let the drain complete"
     )
 
 
@@ -240,7 +241,7 @@ def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, _Chang
     counting = [declared for declared in hard if not declared.constraint.honors_taints]
     if counting and case.version.has(_POLICIES):
         yield (
-            f"nodeTaintsPolicy: Honor{where}, with which a cordoned node is none of the domains",
+            f"nodeTaintsPolicy: Honor{where}, so that a cordoned node is not a domain",
             [(declared, "nodeTaintsPolicy", "node_taints_policy", "Honor") for declared in counting],
         )
     for declared in hard:

@@ -71,7 +71,7 @@ def _at_once(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
 
 def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
     return (
-        f"no rollout ends: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
+        f"no rollout completes: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
         f"{replicas} new pods: {why}"
     )
 
@@ -98,9 +98,9 @@ def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Rem
     again = trial.rollout_of(replace(deployment, spec=replace(deployment.spec, strategy=strategy)))
     if again.complete:
         fewest = again.fewest_ready
-        ready = f"no fewer than {counted(fewest, 'pod')} ready on the way" if fewest else "with no pod ready on the way"
+        ready = f"at least {counted(fewest, 'pod')} ready throughout" if fewest else "with no pod ready for a while"
         fields = {"spec.strategy.rollingUpdate.maxUnavailable": above}
-        return Remedy(text=f"maxUnavailable: {above}", fields=fields, outcome=f"the restart ends, {ready}")
+        return Remedy(text=f"maxUnavailable: {above}", fields=fields, outcome=f"the restart completes, {ready}")
     return Remedy(text="make room for another pod, or strategy.type: Recreate")
 
 

@@ -57,7 +57,7 @@ def _finding(declared: Declared, eligible: Sequence[str], least: int, trial: Tri
     enough = trial.mended_where(declared.position, min_domains=least)
     return RuleFinding(
         field=f"{declared.path}.minDomains",
-        message=f"minDomains {constraint.min_domains}, and there {'is' if len(eligible) == 1 else 'are'} "
+        message=f"minDomains is {constraint.min_domains}, but there {'is' if len(eligible) == 1 else 'are'} only "
         f"{counted(len(eligible), 'eligible domain')} ({listed(eligible)}): the minimum counts as 0, so each takes "
         f"at most {constraint.max_skew}, and {placed.text}",
         remedy=Remedy(

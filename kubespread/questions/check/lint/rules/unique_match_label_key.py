@@ -61,7 +61,7 @@ def _remedy(case: Case, declared: Declared, key: str) -> Remedy:
     keys = [other for other in declared.written.match_label_keys if other not in (key, _REVISION)]
     keys += [_REVISION] if is_stateful else []
     return Remedy(
-        text=f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"leave {key} out",
+        text=f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}",
         fields={f"{declared.path}.matchLabelKeys": keys or None},
     )
 

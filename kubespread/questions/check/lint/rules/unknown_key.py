@@ -66,7 +66,7 @@ def check(case: Case) -> Iterator[RuleFinding]:
             )
         elif key not in _COMMON:
             meant = meant_key(key, _conceivable(key))
-            problem = f"{key} is none of the labels that nodes commonly have"
+            problem = f"{key} is not a label that nodes commonly have"
             yield _finding(declared, problem, meant, Severity.WARNING if meant else Severity.INFO)
 
 
