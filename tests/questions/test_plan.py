@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 import kubespread
@@ -307,6 +310,32 @@ def test_what_is_no_replacement(text: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         kubespread.plan(pooled(), replace_pool=text)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("texts", [("web=8x16", f"{ZONE}=b=2x4"), ("web=8x16", "web=8x16")])
+def test_no_node_is_replaced_twice(texts: tuple[str, str]) -> None:
+    with pytest.raises(
+        UsageError, match=f"1 is replaced by --replace-pool {texts[0]} and by --replace-pool {texts[1]}$"
+    ):
+        kubespread.plan(pooled(), replace_pool=texts)
+
+
+def test_an_empty_file_is_nothing_to_apply(tmp_path: Path) -> None:
+    empty, configured = tmp_path / "empty.yaml", tmp_path / "configured.yaml"
+    empty.write_text("# nothing yet\n")
+    configured.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")
+    with pytest.raises(UsageError, match=r"^step 1 \(apply .*empty.yaml\): no objects passed to apply$"):
+        kubespread.plan(small(), str(empty))
+    assert kubespread.plan(small(), [str(empty), str(configured)]).verdict == "yes"
+
+
+def test_budgets_alone_are_applied_from_several_files(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.json" for name in ("web", "api")]
+    for file in files:
+        file.write_text(json.dumps(budget(file.stem, minAvailable=2)))
+    for given in ([*map(str, files)], str(tmp_path)):
+        report = kubespread.plan(small("drain n0"), given)
+        assert (report.verdict, report.played.blocked) == ("no", (2,))
 
 
 def test_autoscaled_workloads_at_their_maximum() -> None:

@@ -54,6 +54,8 @@ class Choosing(Struct, frozen=True):
     """Where kinds that are not known have their pod template."""
     one_only: bool = False
     """Whether several are refused."""
+    none_will_do: bool = False
+    """Whether manifests may hold other objects alone."""
 
 
 class Sources(Struct):
@@ -130,7 +132,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
                 _take_one_of_many(read, file, choosing)
         else:
             _take_path(read, str(pod), choosing)
-    _drop_those_without_workload(read)
+    _drop_those_without_workload(read, choosing)
     return read
 
 
@@ -232,8 +234,8 @@ def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
             read.errors.append(error)
 
 
-def _drop_those_without_workload(read: Sources) -> None:
-    """Of several manifests some may have no workload. Raises UsageError if none has one."""
+def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
+    """Of several manifests some may have no workload. Raises UsageError if none has one, but has to."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
@@ -243,7 +245,7 @@ def _drop_those_without_workload(read: Sources) -> None:
         read.bearing = of_others
     elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):
         raise ManifestError(empty[0].file, [fault])
-    elif len(empty) + len(read.skipped) > 1 and not read.errors:
+    elif len(empty) + len(read.skipped) > 1 and not read.errors and not choosing.none_will_do:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
 
 

@@ -24,7 +24,7 @@ from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditRepo
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.plan.pools import Replacement, replacement
+from kubespread.questions.plan.pools import Replacement, refuse_shared, replacement
 from kubespread.questions.plan.question import Plan
 from kubespread.questions.plan.report import (
     WORST_FIRST,
@@ -103,6 +103,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     given = dataclasses.replace(scene.snapshot, edits=())
     unedited = replace(scene, given=given)
     pools = [replacement(text, given.nodes, question.drain_flags) for text in question.replace_pool]
+    refuse_shared(question.replace_pool, pools)
     steps = tuple(_steps(question, unedited, scene.snapshot.edits, pools))
     own = dataclasses.replace(scene.scheduler, kube_version=None)
     if not steps and own == scene.scheduler:

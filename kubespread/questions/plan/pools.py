@@ -30,6 +30,7 @@ _EXPECTED = "expected POOL=CPUxGI, as in web=8x16, or POOL=TEMPLATE, each with :
 class Replacement(Struct, frozen=True):
     """A pool, and the steps that replace its nodes."""
 
+    nodes: Sequence[Node]
     joining: Sequence[Step]
     leaving: Sequence[Step]
 
@@ -42,8 +43,20 @@ def replacement(text: str, nodes: Sequence[Node], flags: DrainFlags) -> Replacem
     pool = nodes_of(match["pool"], nodes)
     number = int(match["count"] or len(pool))
     return Replacement(
-        tuple(_joining(pool, number, match["by"], match["labels"])), tuple(_leaving(pool, flags))
+        pool, tuple(_joining(pool, number, match["by"], match["labels"])), tuple(_leaving(pool, flags))
     )  # fmt: skip
+
+
+def refuse_shared(texts: Sequence[str], pools: Sequence[Replacement]) -> None:
+    """Raises UsageError where a node would be replaced twice."""
+    whose: dict[str, str] = {}
+    for text, pool in zip(texts, pools, strict=True):
+        for name in (node.metadata.name for node in pool.nodes):
+            if name in whose:
+                raise UsageError(
+                    f"node {name} is replaced by --replace-pool {whose[name]} and by --replace-pool {text}"
+                )
+        whose |= dict.fromkeys((node.metadata.name for node in pool.nodes), text)
 
 
 def nodes_of(pool: str, nodes: Sequence[Node]) -> list[Node]:

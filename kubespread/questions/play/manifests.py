@@ -44,10 +44,14 @@ class Manifests(Struct, frozen=True):
     def applied(self, world: World, step: Apply, namespace: str) -> Applied:
         """The workloads of the manifests, and their other objects."""
         now = self._now(world)
-        choosing = Choosing(step.name, None, recursive=True)
+        choosing = Choosing(step.name, None, recursive=True, none_will_do=True)
         read = read_sources(step.given, now, choosing, namespace)
         if read.errors:
             raise read.errors[0]
+        given = (*read.manifests, *read.bearing)
+        if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in given):
+            # As kubectl says it.
+            raise UsageError("no objects passed to apply")
         brought, notes = with_manifest_objects(now, read.manifests, namespace)
         surroundings = replace(self._surroundings(brought, namespace, step.settings), name=step.name)
         workloads = [
