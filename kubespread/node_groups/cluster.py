@@ -26,12 +26,12 @@ _TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENT
 
 
 def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[NodeGroup, ...]:
-    """Karpenter's NodePools, or the MachineDeployments that cluster-autoscaler is configured to scale.
+    """Karpenter's NodePools but static ones, or the MachineDeployments that cluster-autoscaler is configured to scale.
 
     Raises UsageError where there are none.
     """
     if autoscaler is Autoscaler.KARPENTER:
-        groups = tuple(map(node_pool_group, objects.of(NodePool)))
+        groups = tuple(node_pool_group(pool) for pool in objects.of(NodePool) if pool.spec.replicas is None)
     else:
         machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
         groups = tuple(group for group in machine_groups if group is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import field
 
 from kubespread.kube.api.core import NodeSelectorRequirement, Taint
-from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, ResourceList, StringMap
+from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, ResourceList, StringMap
 
 
 class NodeClaimSpec(KubeObject):
@@ -28,6 +28,8 @@ class NodePoolSpec(KubeObject):
     template: NodeClaimTemplate = field(default_factory=NodeClaimTemplate)
     limits: ResourceList = field(default_factory=dict)
     weight: Int32 = 0
+    replicas: Int64 | None = None
+    """Of a static pool, which has as many nodes whatever pods wait."""
 
 
 class NodePool(ApiObject):

@@ -47,6 +47,8 @@ from kubespread.world.store.waiting import Waiting
 
 _PREFERRED_AWAY = frozenset({PREFER_NO_SCHEDULE})
 _PODS = "pods"
+_NODES = "nodes"
+"""The limit of how many nodes a pool has; in one round Karpenter may overrun it by some."""
 _ALWAYS = (
     "zones of nodes that no constraint asks for (the first by name), reserved and spot capacity, minValues, batching, "
     "consolidation"
@@ -295,7 +297,7 @@ def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> d
 def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, int]:
     """What the limits of a pool leave beside the nodes that it has; a resource that no machine has is not asked."""
     group = pool[0].group
-    known = {name for each in pool for machine in each.machines for name in _sizes(machine.node)}
+    known = {_NODES, *(name for each in pool for machine in each.machines for name in _sizes(machine.node))}
     added = {name for each in pool for name in each.added}
     members = [] if group.members is None else nodes_with(group.members, nodes)
     there = [node for node in members if node.metadata.name not in added]
@@ -315,8 +317,8 @@ def _sizes(node: Node) -> ResourceList:
 
 
 def _amount(node: Node, resource: str) -> int:
-    """In billionths."""
-    return parse(_sizes(node).get(resource, 0)).nano
+    """In billionths; limits may also say how many nodes there may be."""
+    return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
 def _kind_of(group: PodGroup) -> _PodKind:

@@ -128,6 +128,10 @@ CASES = {
     "the pool with the highest weight comes first, however dear": Case(
         waiting(1), [pool(name="cheap"), pool((NAME, "In", ["large"]), name="dear", weight=10)], [LARGE, TINY], ["large"]
     ),
+    "a pool may have so many nodes": Case(waiting(8), [pool(limits={"nodes": "1"})], [MEDIUM], ["medium"], left=4),
+    "among which are those that it has": Case(
+        [*SMALL, PRESENT, *waiting(4)], [pool(limits={"nodes": "1"})], [TINY], [], left=1
+    ),
     "limits are those of what a planned node might be at most": Case(
         waiting(8), [pool(limits={"cpu": "8"})], [MEDIUM], ["medium", "medium"]
     ),
