@@ -39,7 +39,7 @@ def _failing(short: str, rule: str = "") -> ReasonWords:
     return ReasonWords(short, f"fails {rule or short}", f"fail {rule or short}")
 
 
-_TAINT = ReasonWords("taint", "has a taint the pod does not tolerate", "have taints the pod does not tolerate")
+_TAINT = ReasonWords("tainted", "has a taint the pod does not tolerate", "have taints the pod does not tolerate")
 
 # The first whose text the reason begins with; reasons of older releases included.
 _WORDS: tuple[tuple[str, ReasonWords], ...] = (

@@ -251,7 +251,7 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
     "no node is large enough, were it empty": (
         DEVICES, {"request": f"cpu=5,{GPU}=6"},
         (0, None, [
-            f"no pod of cpu 5, {GPU} 6 fits", f"no node has so much {GPU}: 4 at most",
+            f"no pod of cpu 5, {GPU} 6 fits", f"no node has that much {GPU}: 4 at most",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),

@@ -25,7 +25,7 @@ UNSPREAD = f"0/3 nodes are available: {TAINTED}, {SKEWED}."
 FULL = f"0/2 nodes are available: 1 Insufficient cpu, {TAINTED}."
 HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
-WAITS = "StatefulSet/db makes no other pod as long as the one it lost is terminating"
+WAITS = "StatefulSet/db creates no replacement while the pod it lost is terminating"
 ALL = "every zone is down: the node controller suspects itself, takes back its NoExecute taints and evicts nothing"
 
 

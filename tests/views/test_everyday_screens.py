@@ -78,6 +78,14 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
     "verify": lambda snapshot: kubespread.verify(snapshot, PROMISES),
     "play": lambda snapshot: kubespread.play(snapshot, SCENARIO),
     "fleet": lambda aws12: kubespread.fleet([aws12, snapshot("gke60")], Audit()),
+    "plan": lambda snapshot: kubespread.plan(
+        snapshot.edited(
+            "drain ip-10-0-28-205.eu-west-1.compute.internal --ignore-daemonsets --delete-emptydir-data",
+            "scale shop/deploy/web=12",
+            "add-node ip-10-0-38-28.eu-west-1.compute.internal:2@8x16",
+        )
+    ),
+    "plan-upgrade": lambda snapshot: kubespread.plan(snapshot, replace_pool="general=8x16", hpa_max=True),
     "service": lambda snapshot: kubespread.audit(snapshot, ["svc/web", "svc/api", "svc/cart"], namespace="shop"),
 }
 """Asked of one cluster only."""

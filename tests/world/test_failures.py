@@ -27,7 +27,7 @@ def zoned(**sizes: int) -> list[Data]:
     return made
 
 
-STAYS = "StatefulSet/db makes no other pod as long as the one it lost is terminating"
+STAYS = "StatefulSet/db creates no replacement while the pod it lost is terminating"
 PARTLY = "{} of the failed nodes are in zones that are partly down with at most 50 nodes: the node controller does not evict there"
 ALL = "every zone is down: the node controller suspects itself, takes back its NoExecute taints and evicts nothing"
 UNSPREAD = "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match pod topology spread constraints."
@@ -179,7 +179,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
             "- later-a a0 lost for good",
             "- now-a a0 lost",
             "+ now-1 b0",
-            "Job/later makes no other pod as long as the one it lost is terminating",
+            "Job/later creates no replacement while the pod it lost is terminating",
             "+ later-1 b0",
         ],
         {"b0": ["later-1", "now-1"]},

@@ -217,7 +217,7 @@ def _short_of(report: CapacityReport) -> Iterator[str]:
         machines = (_allocatable(node, name) for node in report.node_rows)
         largest = max(machines, key=lambda text: parse(text).nano, default="0")
         if parse(largest).nano < parse(amount).nano:
-            yield f"no node has so much {name}: {rounded(largest)} at most"
+            yield f"no node has that much {name}: {rounded(largest)} at most"
         elif parse(free[name]).nano < parse(amount).nano:
             yield f"{name} is short: {available} left in all"
         elif parse(most).nano < parse(amount).nano:

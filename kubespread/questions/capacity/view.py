@@ -71,7 +71,7 @@ def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str
             lacking = f"no {stranded.detail} left" if request is None else f"too little {stranded.detail} left"
             return f"{amount} on {nodes} with {lacking}"
         case "remainder":
-            return f"{amount} on {nodes} in pieces too small for one pod more"
+            return f"{amount} on {nodes} in pieces too small for one more pod"
         case _:
             return f"{amount} on {nodes}: {stranded.detail}"
 

@@ -368,7 +368,7 @@ def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
     for scale_down in shown:
         replicas = count_of(scale_down.replicas_after, "replica")
         heading = (
-            f"Or scale down: marked like this {scale_down.workload.called} loses pods of the fullest domains first"
+            f"Or scale down: marked like this, {scale_down.workload.called} loses pods of the fullest domains first"
         )
         yield from wrapped(
             [cell(f"{heading}, and its constraints hold at {replicas} of {scale_down.replicas}:", HEAD)],

@@ -23,7 +23,7 @@ MOST_EFFORT = 7_500
 """The most effort an answer may take, as in `Asker.effort`. What is left of it decides what is tried, so one process
 spends it; several would take as long to get ready.
 """
-WAIT_TOO = "pods that wait too would take the room"
+WAIT_TOO = "other pending pods would take the room"
 _FEWEST, _CELLS = 24, 20_000
 """The changes tried per family at least, and changes times nodes where that allows more."""
 _ONE_BY_ONE = 4

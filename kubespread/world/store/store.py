@@ -336,7 +336,7 @@ class Store:
         if is_active(pod):
             if stays and waits:
                 self.happenings.note(
-                    f"{owner.kind}/{owner.name} makes no other pod as long as the one it lost is terminating"
+                    f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating"
                 )
             return not (stays and waits)
         return waits and not stays and is_terminating(pod)
