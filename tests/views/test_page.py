@@ -24,6 +24,7 @@ from kubespread.views.page.writing import write_page
 from kubespread.views.registry import view_of
 from kubespread.views.sheet import Row, Table
 from tests.builders import Data, hard, node, pod
+from tests.cli.support import FIXTURES
 from tests.views.test_formats import ANSWERS, CLUSTER
 from tests.world.clusters import deployment
 
@@ -87,6 +88,14 @@ def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(rows: int, ids: s
     table = foldable("t0", Table("Where pods land", ("Node",), [Row(("a",))] * rows), ids)
     assert f"<h2>Where pods land ({rows:,})</h2></summary>{says}<div" in table
     assert table.count("<td>a</td>") == drawn
+
+
+def test_a_plan_names_the_snapshot_it_was_made_from() -> None:
+    snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "promo-only.json.gz")
+    page = write_page(kubespread.plan(snapshot.edited("scale shop/deploy/promo=2")), kubespread.topology_map(snapshot))
+    assert page.count("<dt>Snapshot</dt>") == 1
+    assert "promo-only.json.gz</dd>" in page.replace("<wbr>", "")
+    assert '<th scope="col">CPU</th>' in page
 
 
 def test_nothing_but_the_pages_own_style_and_script_is_allowed() -> None:

@@ -93,7 +93,10 @@ def _load(resource: str) -> Column[PlannedNode]:
         load = next((load for load in node.load if load.resource == resource), None) if node else None
         return "" if load is None or load.percent is None else f"{load.percent}%"
 
-    return Column(header=resource.upper(), value=lambda row: _change(percent(row.before), percent(row.after)))
+    return Column(
+        header=resource.upper(), value=lambda row: _change(percent(row.before), percent(row.after)),
+        title="CPU" if resource == "cpu" else "",
+    )  # fmt: skip
 
 
 _NODE: Sequence[Column[PlannedNode]] = (
