@@ -100,6 +100,18 @@ def test_room_elsewhere_makes_no_workload_worse(zones: list[str], edit: str, lev
     assert (report.verdict, row.change) in [("yes", "different"), ("yes", "better")]
 
 
+def test_who_is_worse_hears_why() -> None:
+    report = kubespread.plan(pooled(*deployment("web", ("a1", "b1"), cpu="1")).edited("scale deploy/web=12"))
+    full = (
+        "its next pod fits nowhere: 0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu",
+        "it no longer survives the loss of each zone",
+    )
+    assert report.workloads[0].why == full
+    assert f"Deployment/web is worse: {'; '.join(full)}" in report.answer
+    # Those who lack pods hear of these.
+    assert not any("is worse: " in text for text in kubespread.plan(small("scale deploy/web=20")).answer[1:])
+
+
 def test_losing_a_host_is_not_compared_with_losing_a_zone() -> None:
     report = kubespread.plan(
         kubespread.Snapshot.from_objects([*hosts(None, None), *deployment("web", ("n0", "n1"), cpu="3")]).edited(

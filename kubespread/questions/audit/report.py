@@ -225,6 +225,11 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return f"{name} and {others} more" if is_bare and others else name
 
     @property
+    def lacking(self) -> int:
+        """How many pods it is to have that are not ready."""
+        return max(0, self.replicas - self.ready)
+
+    @property
     def is_unconstrained(self) -> bool:
         """Whether its pods have no constraint of their own, as far as it is judged."""
         is_judged = all(finding.cause != "otherScheduler" for finding in self.findings)

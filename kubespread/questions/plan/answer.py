@@ -20,7 +20,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, sentence
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
@@ -57,6 +57,7 @@ from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import short_key
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
 
 R = TypeVar("R", bound=ClusterReport)
@@ -345,20 +346,27 @@ def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload
     is_alike = None in (before.lost, after.lost) or before.lost == after.lost
     survived, survives = (side.survives(name) if is_alike else None for side in (before, after))
     change: Change
+    why: tuple[str, ...] = ()
     if was is None or now is None:
         change = "new" if was is None else "gone"
     else:
-        pairs = (_lacking(was), _lacking(now)), (_level(was, now), _level(now, was)), _fails(survived, survives)
-        if any(old < new for old, new in pairs):
+        old, new = _counting(was, now), _counting(now, was)
+        levels, fails = (_level(old), _level(new)), _fails(survived, survives)
+        pairs = (was.lacking, now.lacking), levels, fails
+        why = (
+            *([sentence(now, new[0]).rstrip(".")] if levels[0] < levels[1] else []),
+            *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails == (0, 1) else []),
+        )  # fmt: skip
+        if any(one < other for one, other in pairs):
             change = "worse"
-        elif any(old > new for old, new in pairs):
+        elif any(one > other for one, other in pairs):
             change = "better"
         elif _figures(was) != _figures(now):
             change = "different"
         else:
             return None
     return PlannedWorkload(
-        workload=name, change=change, before=was, after=now, survives_before=survived, survives_after=survives
+        workload=name, change=change, before=was, after=now, survives_before=survived, survives_after=survives, why=why
     )
 
 
@@ -368,21 +376,20 @@ def _fails(survived: bool | None, survives: bool | None) -> tuple[bool, bool]:
     return is_known and not survived, is_known and not survives
 
 
-def _lacking(row: AuditedWorkload) -> int:
-    return max(0, row.replicas - row.ready)
-
-
-def _level(row: AuditedWorkload, other: AuditedWorkload) -> int:
-    """Without what nodes that join or leave say of pods that are in one domain on both sides."""
+def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding]:
+    """Findings, the worst first, but what nodes that join or leave say of pods that are in one domain on both sides."""
 
     def is_in_one(key: str | None) -> bool:
         return all(key in side.worst_loss and not side.worst_loss[key].remaining for side in (row, other))
 
-    levels = [
-        finding.level for finding in row.findings
+    return [
+        finding for finding in row.findings
         if finding.constraint is not None or not is_in_one(finding.topology_key)
     ]  # fmt: skip
-    return max((LEVELS.index(level) for level in levels), default=0)
+
+
+def _level(findings: Sequence[AuditFinding]) -> int:
+    return LEVELS.index(findings[0].level) if findings else 0
 
 
 def _figures(row: AuditedWorkload) -> object:

@@ -65,6 +65,15 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     """
     survives_after: bool | None = None
     """The same after."""
+    why: tuple[str, ...] = ()
+    """What is worse beside pods that it lacks: the worst finding of the audit, or that it does not survive what it did;
+    empty where that is not so.
+    """
+
+    @property
+    def lacks_more(self) -> bool:
+        before, after = self.before, self.after
+        return before is not None and after is not None and after.lacking > before.lacking
 
 
 class PlannedNode(Report, frozen=True, kw_only=True):
@@ -150,6 +159,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"nodes come first and go last; in the order given, {self.refused}"
         yield from self.played.answer
         yield from self._lacking()
+        for row in [row for row in self.workloads if row.why and not row.lacks_more][:_MAX_NAMED]:
+            yield f"{row.workload.called} is worse: {'; '.join(row.why)}"
         blocked: dict[str, list[int]] = {}
         for step in self.played.steps:
             if step.is_blocked and step.why:
