@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AdviseReport",

@@ -211,6 +211,14 @@ def test_manifests_are_steps_too() -> None:
     assert report.gone["scaled down"] == 2
 
 
+def test_what_is_in_no_file_is_in_no_scenario() -> None:
+    web = deployment("web", replicas=2, cpu="2")[0]
+    assert kubespread.plan(small("cordon n1"), [web]).scenario == ""
+    piped = run("plan", "-S", SHOP, "-f", "-", "-o", "scenario", "-q", stdin=json.dumps(web).encode())
+    assert (piped.code, piped.out) == (2, "")
+    assert "manifests have to be in files (-f FILE)" in piped.err
+
+
 def test_kustomizations_are_steps_of_scenarios() -> None:
     step = parse_step("apply a.yaml --kustomize overlays/prod", "k8s")
     assert step.action == Apply(("k8s/a.yaml", Kustomization("k8s/overlays/prod")))

@@ -50,14 +50,14 @@ _PODS = "pods"
 _NODES = "nodes"
 """The limit of how many nodes a pool has; in one round Karpenter may overrun it by some."""
 _ALWAYS = (
-    "zones of nodes that no constraint asks for (the first by name), reserved and spot capacity, minValues, batching, "
-    "consolidation"
+    "zones of nodes that no constraint asks for (the first by name), reserved and spot capacity, limits that are "
+    "overrun within a round, minValues, batching, consolidation"
 )
 NOT_MODELLED = (
     "karpenter: the choice of instance types and their prices (a new node is like the template of its pool), "
     f"{_ALWAYS}",
 )
-NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone, types that are sold out, {_ALWAYS}",)
+NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity type, types that are sold out, {_ALWAYS}",)
 
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:

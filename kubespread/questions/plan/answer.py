@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
+from os import PathLike
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from kubespread.candidate.manifests.file import Manifest
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.manifest.text import STDIN
+from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, sentence
@@ -234,15 +235,20 @@ def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step
 def _applying(manifests: Sequence[Any]) -> str:
     """``apply k8s/ --kustomize overlays/prod``."""
     built = [pod.directory for pod in manifests if isinstance(pod, Kustomization)]
-    files = [
-        pod.file if isinstance(pod, Manifest) else str(pod) for pod in manifests if not isinstance(pod, Kustomization)
-    ]
+    files = [_name(pod) or "manifests" for pod in manifests if not isinstance(pod, Kustomization)]
     return Apply.line({"files": files, **({"kustomize": built} if built else {})})
+
+
+def _name(manifest: Any) -> str | None:
+    """The file or directory of a manifest; None where it is in none."""
+    name = manifest.file if isinstance(manifest, Manifest) else manifest
+    return str(name) if isinstance(name, str | PathLike) and name not in (STDIN, STDIN_NAME) else None
 
 
 def _file(question: Plan, scenario: Scenario) -> str:
     """As `play` reads it."""
-    if not scenario.steps:
+    is_in_files = all(isinstance(pod, Kustomization) or _name(pod) for pod in question.manifests)
+    if not (scenario.steps and is_in_files):
         return ""
     metadata = {} if question.namespace is None else {"metadata": {"namespace": question.namespace}}
     preemption = {} if question.preemption else {"preemption": False}

@@ -110,7 +110,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     played: PlayReport
     """The scenario played, step by step."""
     scenario: str
-    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes."""
+    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes, and where
+    manifests are in no file that it could name.
+    """
 
     refused: str | None = None
     """What would come of the steps in the order in which they were given, where another one is taken because that gets
