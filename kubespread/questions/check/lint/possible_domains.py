@@ -11,7 +11,7 @@ from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
-from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.quantity import NANO, QuantityError, parse
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_taint, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -104,16 +104,23 @@ def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
 
 
 def _has_room(pool: NodePool, nodes: Nodes) -> bool:
-    """Whether the pool's limits leave something beside the nodes that it has made."""
+    """Whether the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
+    if pool.spec.replicas is not None:
+        return False
     own = [node for node in nodes.objects if node.metadata.labels.get(_POOL) == pool.metadata.name]
     try:
         return all(
-            sum(parse((node.status.capacity or node.status.allocatable).get(resource)).nano for node in own)
-            < parse(limit).nano
+            sum(_counted(node, resource) for node in own) < parse(limit).nano
             for resource, limit in pool.spec.limits.items()
         )
     except QuantityError:
         return True
+
+
+def _counted(node: Node, resource: str) -> int:
+    """In billionths; of ``nodes`` each is one."""
+    offered = node.status.capacity or node.status.allocatable
+    return NANO if resource == "nodes" else parse(offered.get(resource)).nano
 
 
 def _may_grow(machines: MachineDeployment) -> bool:
