@@ -13,6 +13,7 @@ from kubespread.snapshot.topology_keys import label_keys, near_keys
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED = 3
+_CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 
 def cost_of(nodes: Iterable[Node], prices: Prices) -> Cost:
@@ -43,8 +44,17 @@ def total_cost(nodes: Iterable[Node], prices: Prices) -> TotalCost:
 
 
 def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
-    """Of how many nodes no price is known, and what the prices would have to have for them."""
+    """Of how many nodes no price is known, and what the prices would have to have for them; and which prices stand for
+    nodes that are bought in several ways, as spot nodes and others are.
+    """
     nodes = tuple(nodes)
+    for value in prices.prices:
+        ways = Counter(
+            way for node in nodes if node.metadata.labels.get(prices.label) == value for way in _bought(node)
+        )
+        if len(ways) > 1:
+            told = ", ".join(f"{number:,} {way}" for way, number in sorted(ways.items()))
+            yield f"one price of {value} is counted for nodes that are bought in several ways: {told}"
     cost, keys = cost_of(nodes, prices), label_keys(nodes)
     if nodes and prices.label not in keys:
         yield f"no price of any node is known: none has the label {prices.label}{near_keys(prices.label, keys)}"
@@ -55,6 +65,12 @@ def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
             for row in cost.unpriced
         ]  # fmt: skip
         yield f"no price is known of {count_of(cost.unknown, 'node')}: {some_of(named, _MAX_NAMED)}"
+
+
+def _bought(node: Node) -> Iterator[str]:
+    """``SPOT``: how its cloud says that it is paid for; nothing where that is not said."""
+    labels = node.metadata.labels
+    yield from (labels[key] for key in _CAPACITY_TYPES if key in labels)
 
 
 def pricing_of(prices: Prices) -> Pricing:

@@ -174,6 +174,16 @@ def test_nodes_of_unknown_price_are_a_gap(case: str) -> None:
     assert [gap for gap in report.gaps if "price" in gap] == expected
 
 
+def test_one_price_for_spot_nodes_and_others_is_a_gap() -> None:
+    made = nodes("s", "s", "s", "m")
+    for each, way in zip(made, ("spot", "on-demand", "spot", "spot"), strict=True):
+        each["metadata"]["labels"]["karpenter.sh/capacity-type"] = way
+    report = kubespread.removable(Snapshot.from_objects(made), prices=PRICED)
+    assert [gap for gap in report.gaps if "price" in gap] == [
+        "one price of s is counted for nodes that are bought in several ways: 1 on-demand, 2 spot"
+    ]
+
+
 def summed(types: list[str | None], prices: Mapping[str, str]) -> tuple[Fraction, int]:
     """What they cost, one after another, and how many have no price."""
     known = [Fraction(prices[type_]) for type_ in types if type_ is not None and type_ in prices]
