@@ -162,6 +162,55 @@ TEXTS = {
 }  # fmt: skip
 
 
+DRAINED = "--drain n2 --delete-node n2 -S verdicts/f.yaml"
+STATEFUL = "-S verdicts/01-survive-terminating-statefulset-pod-never-back/snapshot.json"
+ROLLING = "-S verdicts/03-removable-no-plan-yes-rollout-under-way/snapshot.json"
+UNKNOWN = "verdicts/06-plan-yes-when-all-pods-of-a-workload-are-lost"
+VERDICTS = {
+    "a pod placed a moment ago waits again, and the node stays": Case(
+        "removable n2 -S verdicts/f.yaml", "no", 1, "none of 1 node can go", ("held", "noNode")
+    ),
+    "a pod placed a moment ago waits again, planned": Case(f"plan {DRAINED}", "no", 1, "1 more pod pending"),
+    "a pod placed a moment ago waits again, played": Case(
+        "play verdicts/s.yaml -S verdicts/f.yaml", "no", 1, "1 pending"
+    ),
+    "a pod placed a moment ago waits again, promised": Case(
+        "verify verdicts/promises.yaml -S verdicts/f.yaml",
+        "no",
+        1,
+        "draining n. leaves 1 more pod pending .3 of 3 nodes",
+    ),
+    "by force, a pod without a controller goes": Case(
+        "removable --force -S verdicts/h.yaml", "yes", 0, "1 of 2 nodes can go alone: n3"
+    ),
+    "by force, the cluster before goes by the same count": Case(
+        "plan --cordon n0 --force -S verdicts/h.yaml", "yes", 0, "go together: 1 → 1"
+    ),
+    "the zone that is lost in the settled cluster": Case(
+        "survive -S verdicts/e.yaml --key zone", "no", 0, "leaves up to 3 pods pending"
+    ),
+    "a pod that is going is made again first": Case(
+        f"survive {STATEFUL}", "no", 0, "at worst StatefulSet/db without b: 1 of 3 ready until the nodes are deleted"
+    ),
+    "a pod that is going is made again first, planned": Case(
+        f"plan --fail zone=b {STATEFUL}", "no", 1, "2 more pods not made yet", ("ready", "1")
+    ),
+    "a rollout goes on before a node goes": Case(f"removable n0 {ROLLING}", "yes", 0, "1 of 1 node can go"),
+    "a rollout goes on before a drain": Case(
+        f"plan --drain n0 --delete-node n0 {ROLLING}", "yes", 0, "everything fits"
+    ),
+    "all pods of an unknown owner are lost": Case(
+        f"plan --drain n0 --delete-node n0 -S {UNKNOWN}/snapshot.json", "no", 1, "1 of 1 workload is worse: Rollout/crd"
+    ),
+    "one pod of an unknown owner is lost": Case(
+        f"plan --drain n0 --delete-node n0 -S {UNKNOWN}/one-elsewhere.json", "no", 1, "ready pods 2 of 2 → 1 of 2"
+    ),
+    "pods without an owner are lost": Case(
+        f"plan --fail-hard n0 -S {UNKNOWN}/bare.json", "no", 1, "2 pods lost for good"
+    ),
+}
+
+
 def values_of(data: Any, key: str) -> list[str]:
     """The JSON of everything called ``key``."""
     if isinstance(data, list):
@@ -172,9 +221,9 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS])
+@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS])
 def test_how_a_case_ends(name: str) -> None:
-    case = {**EVERYDAY, **JUDGMENT, **TEXTS}[name]
+    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS}[name]
     result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
     assert result.code == case.code, result.err
     report = json.loads(result.out)

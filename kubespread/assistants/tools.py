@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -18,7 +18,9 @@ from kubespread.errors import UsageError
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.reports.parts import Report
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
@@ -70,11 +72,17 @@ def _tool(name: str) -> Tool:
 
 def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Question) -> Report:
     """About the one cluster, with edits that read no files. Raises KubespreadError."""
-    edited = snapshot.edited(*(parse(text, None) for text in arguments.edits))
+    edited = snapshot.edited(*_edits(arguments))
     scheduling = _scheduling(scheduler, arguments)
     asked = asked_by(question, arguments, edited, scheduling)
     report: Report = asked.alone(kubespread.ask(edited, asked, scheduling))
     return report
+
+
+def _edits(arguments: Question) -> Iterator[Edit]:
+    """Those of a call, drains with the flags of its question. Raises UsageError."""
+    flags = {name: getattr(arguments, name) for name in DRAIN_FLAGS.values() if hasattr(arguments, name)}
+    return (with_flags(parse(text, None), flags) for text in arguments.edits)
 
 
 def tools(fleet: Sequence[Member] = ()) -> Mapping[str, Tool]:
@@ -118,7 +126,7 @@ def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler,
     def settled(_: Any, snapshot: Snapshot) -> Any:
         return asked_by(question, arguments, snapshot, scheduling)
 
-    edits = tuple(parse(text, None) for text in arguments.edits)
+    edits = tuple(_edits(arguments))
     members = [replace(member, edits=edits) for member in chosen]
     return answers(members, settled(None, Snapshot()), scheduling, ALONE, settle=settled)
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
-    from kubespread.controllers.disruption.drain import DrainFlags
     from kubespread.kube.api.kinds import Kind
+    from kubespread.kube.drain_flags import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -380,7 +380,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     @property
     def drain_flags(self) -> DrainFlags:
-        from kubespread.controllers.disruption.drain import DrainFlags
+        from kubespread.kube.drain_flags import DrainFlags
 
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf
 from time import monotonic
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
 from kubespread.kube.durations import SECOND, printed
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
@@ -25,9 +25,8 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
 if TYPE_CHECKING:
-    from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.world.events.world import World
-    from kubespread.world.store.pod_book import PodKey
+    from kubespread.world.reporting.difference import Baseline
 
 OnProgress = Callable[[int], None]
 
@@ -150,18 +149,12 @@ class Scene(Struct, frozen=True, dict=True):
         part.__dict__.update(made)
         return part
 
-    def settled(self, workloads: WorkloadsAsked | None, before: str) -> Settled:
-        """The world once its controllers and kube-scheduler have finished what was under way, the baseline for what
-        follows; ``before`` names what follows.
-        """
-        from kubespread.world.reporting.missing import settled
-        from kubespread.world.reporting.under_way import judged_as_it_stands
+    def settled(self, before: str) -> tuple[Baseline, tuple[str, ...]]:
+        """The world once it has settled, and notes on that; ``before`` names what follows."""
+        from kubespread.world.reporting.difference import Baseline
 
-        world = self.world
-        is_asked: Callable[[WorkloadName], bool] | None = workloads.those_in(world) if workloads is not None else None
-        under_way = judged_as_it_stands(world) if is_asked is None else judged_as_it_stands(world, is_asked)
-        waited = settled(world)
-        return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
+        baseline = Baseline.settled(self.world)
+        return baseline, (*_placed_first(baseline, before), *baseline.happenings.notes)
 
     def tasks(
         self,
@@ -217,27 +210,15 @@ def unfinished(timeout: float | None, what: str, parts: int, missing: Sequence[o
     return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
-class Settled(Struct, frozen=True):
-    """A world at rest."""
-
-    world: World
-    waited: Collection[PodKey]
-    """The pods that had no node before it settled: waiting again is not blamed on what follows."""
-    notes: tuple[str, ...]
-
-
-def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tuple[str, ...]:
-    """Notes on a world that has just settled: how many pods got a node, and whom they preempted."""
-    if not waited:
-        return ()
+def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
+    """A note on a cluster that has settled: how many pods got a node, and whom they preempted."""
     from kubespread.world.store.happenings import PREEMPTED
 
-    were = "pod was" if len(waited) == 1 else "pods were"
-    victims = [NamespacedName.of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
-    preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
-    text = f"{len(waited):,} pending {were} placed before {before}{preempting}"
-    again = "if it is" if len(waited) == 1 else "if they are"
-    return (f"{text}; {again} pending again, that is not counted",)
+    if placed := len(baseline.happenings.placed):
+        were = "pod was" if placed == 1 else "pods were"
+        victims = [NamespacedName.of(gone.pod) for gone in baseline.happenings.gone if gone.why == PREEMPTED]
+        preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
+        yield f"{placed:,} {were} placed before {before}{preempting}"
 
 
 def ask(

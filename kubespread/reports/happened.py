@@ -29,6 +29,9 @@ class LandedPods(Report, frozen=True, gc=False):
     """How many."""
 
 
+ASKED_FOR = frozenset({"evicted", "deleted"})
+
+
 class GonePod(Report, frozen=True):
     """A pod that left its node, or is on its way out there."""
 
@@ -48,9 +51,32 @@ class GonePod(Report, frozen=True):
     """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
 
     @property
+    def is_asked_for(self) -> bool:
+        """Whether it was evicted or deleted: whoever does that to a pod that no controller makes again, asks for it."""
+        return self.why in ASKED_FOR
+
+    @property
     def is_bad(self) -> bool:
         """Of a preempted pod: whether a budget is broken, or nobody makes the pod again."""
         return bool(self.broken_budgets) or self.lost_for_good
+
+
+class FewerReady(Report, frozen=True, gc=False):
+    """A workload that has fewer ready pods than it is to have, and than before."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name."""
+    wanted: int
+    """Desired pods."""
+    ready_before: int
+    """Pods that were ready before the first step."""
+    ready: int
+    """Pods that are ready now."""
+    lacking: int
+    """How many more of its pods than before are pending or not made."""
+
+    def __str__(self) -> str:
+        return f"{self.workload.called} has {self.ready:,} of {self.wanted:,} ready, {self.ready_before:,} before"
 
 
 class NodeEviction(Report, frozen=True):

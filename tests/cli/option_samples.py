@@ -201,7 +201,7 @@ _CLUSTER: dict[str, str] = {
 }  # fmt: skip
 _EDITS: dict[str, str] = {
     "--cordon": "--cordon n3", "--uncordon": "--uncordon n4", "--drain": "--drain n1",
-    "--ignore-daemonsets": "--ignore-daemonsets", "--delete-emptydir-data": "--delete-emptydir-data",
+    "--ignore-daemonsets": "--no-ignore-daemonsets", "--delete-emptydir-data": "--no-delete-emptydir-data",
     "--force": "--force", "--delete-node": "--delete-node n0", "--fail": "--fail n2",
     "--fail-hard": "--fail-hard n3", "--taint": "--taint n2=x=y:NoSchedule", "--label": f"--label n5={ZONE}=a",
     "--add-node": "--add-node n0:2", "--delete-pods": "--delete-pods app=web", "--evict": "--evict default/solo",
@@ -224,7 +224,6 @@ _MANIFEST: dict[str, str] = {
     "--name": "--name new", "--set": "--set cpu=3",
 }  # fmt: skip
 _WORKLOADS: dict[str, str] = {"-n": "-n shop", "-A": "-A", "-l": "-l app=api"}
-_DRAINS = {"--ignore-daemonsets": "--no-ignore-daemonsets", "--delete-emptydir-data": "--no-delete-emptydir-data"}
 _WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786", "--timeout": "--timeout 1m30s"}
 _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
 SAMPLES: dict[str, dict[str, str]] = {
@@ -247,7 +246,7 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3", **_WORKERS,
     },
     "plan": {
-        **SHARED, **_DRAINS, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
+        **SHARED, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
         "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--prices": "--prices prices.json",
         **_WORKERS,
     },
@@ -272,14 +271,14 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
     "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
-    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
+    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {
         **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
         "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool", "--prices": "--prices prices.json",
     },
-    "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption", **_WORKERS},
+    "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",

@@ -31,12 +31,12 @@ NOTHING = {
     "rebalance": ([], "nothing to do: the constraint holds"),
     "pending": ([], "no pod is pending"),
     "audit": ([], "1 workload, nothing found"),
-    "report": ([], "0 critical, 2 warnings, 0 notices of 1 workload on 2 nodes"),
+    "report": ([], "0 critical, 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
         [], "losing zone a or b leaves 1 pod pending until the nodes are deleted; none of 2 zones can be lost",
     ),
-    "removable": (["n0"], "none of 1 node can go"),
+    "removable": (["n0"], "1 of 1 node can go alone: n0"),
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
@@ -74,7 +74,7 @@ GAPS = [
 ASSUMED = (
     "note: kube-scheduler v1.33 is assumed, from the newest kubelet (v1.33.5-eks-113cf36); --kube-version sets another"
 )
-WAITED = "note: 3 pending pods were placed before anything is lost; if they are pending again, that is not counted"
+WAITED = "note: 3 pods were placed before anything is lost"
 NEVER = [f"not modeled: {text}" for text in Survive.never_modelled]
 NOTES: dict[str, tuple[list[str], int, list[str]]] = {
     "one of each kind, what is about the answer first, and how many more there are": (

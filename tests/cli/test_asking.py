@@ -14,12 +14,12 @@ from tests.cli.support import FIXTURES, run
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")
 DRAINS: dict[str, tuple[list[str], str, tuple[bool, bool, bool]]] = {
     "a question that drains sets them as managed pools do, and its edits drain so": (
-        ["upgrade", "zone=b"], "drain a1 --ignore-daemonsets --delete-emptydir-data", (True, True, False),
+        ["upgrade", "zone=b"], "drain a1", (True, True, False),
     ),
-    "another so that nothing is lost": (["removable"], "drain a1 --ignore-daemonsets", (True, False, False)),
+    "another sets the same": (["removable"], "drain a1", (True, True, False)),
     "what is set is set for both": (
-        ["removable", "--force", "--delete-emptydir-data"],
-        "drain a1 --ignore-daemonsets --delete-emptydir-data --force", (True, True, True),
+        ["removable", "--force", "--no-delete-emptydir-data"], "drain a1 --no-delete-emptydir-data --force",
+        (True, False, True),
     ),
 }  # fmt: skip
 

@@ -29,12 +29,15 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
         ["fail-hard zone=a", "fail zone=b", "delete-node node1"],
     ),
     "flags hold for every drain, wherever they stand": (
-        ["--drain", "node1", "--force", "--add-node", "node2:2@zone=a", "--drain", "zone=b", "--ignore-daemonsets"],
-        ["drain node1 --ignore-daemonsets --force", "add-node node2:2@zone=a", "drain zone=b --ignore-daemonsets --force"],
+        ["--drain", "node1", "--force", "--add-node", "node2:2@zone=a", "--drain", "zone=b", "--no-ignore-daemonsets"],
+        [
+            "drain node1 --no-ignore-daemonsets --force", "add-node node2:2@zone=a",
+            "drain zone=b --no-ignore-daemonsets --force",
+        ],
     ),
     "flags of one drain stand with it": (
-        ["--drain", "node1 --force", "--drain", "node2", "--delete-emptydir-data"],
-        ["drain node1 --delete-emptydir-data --force", "drain node2 --delete-emptydir-data"],
+        ["--drain", "node1 --force", "--drain", "node2", "--no-delete-emptydir-data"],
+        ["drain node1 --no-delete-emptydir-data --force", "drain node2 --no-delete-emptydir-data"],
     ),
 }  # fmt: skip
 

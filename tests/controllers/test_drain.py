@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubespread.controllers.disruption.drain import DrainFlags, plan_drain
+from kubespread.controllers.disruption.drain import plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
 from tests.controllers.cluster import NOW, controlled_by, pod
 
@@ -140,5 +141,6 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
 @pytest.mark.parametrize("case", DRAINS)
 def test_drain(case: str) -> None:
     pods, flags, expected = DRAINS[case]
-    plan = plan_drain("n1", pods, DAEMON_SETS, DrainFlags(**flags), NOW)
+    typed = {"ignore_daemonsets": False, "delete_emptydir_data": False, **flags}
+    plan = plan_drain("n1", pods, DAEMON_SETS, DrainFlags(**typed), NOW)
     assert Plan(tuple(found.metadata.name for found in plan.evict), plan.warnings, plan.errors) == expected

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import kubespread
-from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
 from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
 from tests.golden.cases import Data, Difference, Recorded
 

@@ -25,7 +25,6 @@ from tests.property.workloads_on_nodes import (
     snapshot_of,
     tallied,
     waiting,
-    workload_of,
 )
 
 
@@ -36,7 +35,7 @@ def steps(groups: Sequence[Sequence[str]]) -> list[str]:
         for group in groups
         for step in (
             *(f"cordon {name}" for name in group),
-            *(f"drain {name} --ignore-daemonsets" for name in group),
+            *(f"drain {name}" for name in group),
             *(f"delete-node {name}" for name in group),
         )
     ]
@@ -50,15 +49,9 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
     if played.blocked:
         return False
     now = after(snapshot, *steps(groups))
-    is_left = newly_waiting(snapshot, before, now) or _unmade(now) - _unmade(before) or _daemons(now) - _daemons(before)
+    is_left = newly_waiting(before, now) or _unmade(now) - _unmade(before)
     is_broken = any(step.broken_budgets for step in played.steps)
     return not (is_left or is_broken or bare_pods(before) - bare_pods(now))
-
-
-def _daemons(snapshot: Snapshot) -> Counter[str]:
-    """How many pods of DaemonSets wait: they go with their nodes, but may be pushed away from others."""
-    pods = (each for each in snapshot.pods if each.metadata.deletion_timestamp is None and not each.spec.node_name)
-    return Counter(name for each in pods if "/DaemonSet/" in (name := workload_of(each)))
 
 
 def _unmade(snapshot: Snapshot) -> Counter[str]:
@@ -80,9 +73,9 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
     for row in report.rows:
         # Why one that can go alone does not go together with others is another question.
         causes = set() if row.alone else {hold.cause for hold in row.held}
-        assert ("lastOfDomain" in causes) is last_of_its_domain(snapshot, row.node), row.node
-        assert goes(snapshot, [[row.node]]) is not bool(causes - {"lastOfDomain"}), row.node
-        assert row.alone is not bool(causes)
+        remarks = {remark.cause for remark in row.remarks}
+        assert ("lastOfDomain" in remarks) is last_of_its_domain(snapshot, row.node), row.node
+        assert goes(snapshot, [[row.node]]) is row.alone is not bool(causes), row.node
         if row.alone:
             moved = came(after(snapshot), after(snapshot, *steps([[row.node]])))
             assert (moved if row.landed is None else tallied(row.landed)) == moved, row.node

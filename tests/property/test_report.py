@@ -18,7 +18,7 @@ from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.report.report import ReportLine
 from tests.builders import Data, pod
-from tests.property.test_removable import goes, last_of_its_domain
+from tests.property.test_removable import goes
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
     ZONE,
@@ -88,10 +88,7 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
     assert {key: lines[key].extent for key in lines if key.startswith("rules/")} == _strays(snapshot)
     assert {key: lines[key].extent for key in lines if key.startswith("scaling/")} == _beyond(snapshot, most)
-    alone = [
-        node.metadata.name for node in snapshot.nodes
-        if not last_of_its_domain(snapshot, node.metadata.name) and goes(snapshot, [[node.metadata.name]])
-    ]  # fmt: skip
+    alone = [node.metadata.name for node in snapshot.nodes if goes(snapshot, [[node.metadata.name]])]
     said = lines["room/removable"].what if "room/removable" in lines else f"0 of {len(snapshot.nodes)} nodes can go"
     assert said.startswith(f"{len(alone)} of {len(snapshot.nodes)} nodes can go")
     percent = _of_no_use(snapshot)
@@ -171,7 +168,7 @@ def _beyond(snapshot: Snapshot, most: dict[str, int]) -> dict[str, int]:
         then = after(snapshot, *scaled)
         # Pods of DaemonSets make room for pods of higher priority too.
         pushed_away = sum("/DaemonSet/" in workload_of(one) and not one.spec.node_name for one in then.pods)
-        found[key] = sum(newly_waiting(snapshot, before, then).values()) + pushed_away
+        found[key] = sum(newly_waiting(before, then).values()) + pushed_away
     return {f"scaling/{key}": pods for key, pods in found.items() if pods}
 
 
@@ -244,7 +241,7 @@ def _check_pairs(snapshot: Snapshot, report: Scorecard) -> None:
 
 def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:
     states = after(snapshot, f"fail {nodes}"), after(snapshot, f"fail {nodes}", f"delete-node {nodes}")
-    pending = [sum(newly_waiting(snapshot, before, state).values()) for state in states]
+    pending = [sum(newly_waiting(before, state).values()) for state in states]
     unready = sum(
         max(0, min(number, number + missing(before)[name]) - min(ready(state)[name] for state in states))
         for name, number in ready(before).items() if "/Pod/" not in name and "/DaemonSet/" not in name

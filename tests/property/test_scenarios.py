@@ -90,7 +90,10 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
     ]
     broken = [name for step in steps for gone in step["happened"]["gone"] for name in gone["brokenBudgets"]]
     assert report["blocked"] == bad
-    is_bad_as_shown = bool(any(figures.values()) or bad or broken)
+    lost = [gone for step in steps for gone in step["happened"]["gone"] if gone["lostForGood"]]
+    is_lost = any(gone["why"] not in ("evicted", "deleted") for gone in lost)
+    assert report["short"] == steps[-1]["short"]
+    is_bad_as_shown = bool(any(figures.values()) or report["short"] or is_lost or bad or broken)
     assert report["deals"] == deals
     stuck = range(is_bad_as_shown, deals + is_bad_as_shown) if deals > 1 else range(1)
     assert report["stuckDeals"] in stuck

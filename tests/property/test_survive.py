@@ -45,7 +45,7 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         failed, deleted = after(snapshot, f"fail {nodes}"), after(snapshot, f"fail {nodes}", f"delete-node {nodes}")
         bare = bare_pods(before)
         assert set(loss.not_made_again) == bare - bare_pods(deleted), loss.domain
-        _check(snapshot, before, (failed, deleted), loss)
+        _check(before, (failed, deleted), loss)
         assert [tallied(rows) for rows in (loss.landed, loss.landed_after_removal)] == [
             came(before, failed), came(before, deleted),
         ], loss.domain  # fmt: skip
@@ -76,13 +76,13 @@ def test_a_second_loss_is_what_both_come_to_by_hand(objects: list[Data], step: s
     first = report.after
     assert first is not None
     assert set(first.not_made_again) == bare_pods(before) - bare_pods(first_deleted)
-    _check(snapshot, before, (then, first_deleted), first)
+    _check(before, (then, first_deleted), first)
     assert {loss.domain for loss in report.losses} == left
     for loss in report.losses:
         nodes = [each.metadata.name for each in then.nodes if each.metadata.labels[ZONE] == loss.domain]
         lost = after(snapshot, step, f"fail zone={loss.domain}")
         deleted = after(snapshot, step, f"fail zone={loss.domain}", *_deleting(dict.fromkeys((*nodes, *failed))))
-        _check(snapshot, before, (lost, deleted), loss)
+        _check(before, (lost, deleted), loss)
         gone = bare_pods(before) - bare_pods(deleted)
         assert set(loss.not_made_again) <= gone <= {*loss.not_made_again, *first.not_made_again}
 
@@ -99,7 +99,7 @@ def test_the_loss_of_a_pair_is_what_it_comes_to_by_hand(objects: list[Data], key
     for loss in report.losses[:4]:
         chosen = f"{label} in ({loss.domain.replace('+', ',')})"
         states = after(snapshot, f"fail {chosen}"), after(snapshot, f"fail {chosen}", f"delete-node {chosen}")
-        _check(snapshot, before, states, loss)
+        _check(before, states, loss)
         assert set(loss.not_made_again) == bare_pods(before) - bare_pods(states[1])
 
 
@@ -107,11 +107,9 @@ def _deleting(names: Iterable[str]) -> list[str]:
     return [f"delete-node {HOSTNAME} in ({','.join(names)})"] if names else []
 
 
-def _check(
-    snapshot: Snapshot, before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss | FirstFailure
-) -> None:
+def _check(before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss | FirstFailure) -> None:
     """Pods pending and workloads short, while the Node objects are there and once they are deleted."""
-    pending = [sum(newly_waiting(snapshot, before, state).values()) for state in states]
+    pending = [sum(newly_waiting(before, state).values()) for state in states]
     assert [said.pending, said.pending_after_removal] == pending
     assert {each.workload: (each.ready, each.ready_after_removal) for each in said.short} == {
         name: (ready(states[0])[name], ready(states[1])[name])

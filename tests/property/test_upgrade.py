@@ -20,7 +20,6 @@ from tests.property.workloads_on_nodes import (
     numbers_in,
     numbers_said,
     snapshot_of,
-    waited,
     waiting,
 )
 
@@ -56,7 +55,7 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
 
 
 def _left(report: UpgradeReport) -> bool:
-    return bool(report.pending or list(_unmade(report)))
+    return bool(report.pending or list(_unmade(report)) or report.short)
 
 
 def _unmade(report: UpgradeReport) -> Iterator[UnmadePods]:
@@ -93,7 +92,7 @@ def test_remedies_get_it_through_when_they_are_applied_as_printed(
         waits = {
             each.workload: len(each.pods) for each in again.pending_as_before if "/DaemonSet/" not in each.workload
         }
-        assert not Counter[str](waits) - waited(snapshot, after(snapshot)), option
+        assert not Counter[str](waits) - waiting(after(snapshot)), option
 
 
 def applied(snapshot: Snapshot, manner: dict[str, Any], option: str) -> tuple[Snapshot, dict[str, Any]]:

@@ -69,7 +69,7 @@ def _moments(snapshot: Snapshot, before: Snapshot, zone: str, names: list[str]) 
     at_first = ready(replace(before, pods=tuple(pod for pod in before.pods if pod.spec.node_name not in names)))
     lost = f"{ZONE}={zone}"
     ends = after(snapshot, f"fail {lost}"), after(snapshot, f"fail {lost}", f"delete-node {lost}")
-    counts, waits = [ready(end) for end in ends], [newly_waiting(snapshot, before, end) for end in ends]
+    counts, waits = [ready(end) for end in ends], [newly_waiting(before, end) for end in ends]
 
     def lacks(name: str, needed: int) -> tuple[bool, bool]:
         silent, removed = (count[name] < needed or wait[name] > 0 for count, wait in zip(counts, waits, strict=True))
@@ -127,17 +127,11 @@ def _kept(is_kept: bool) -> str:
 
 
 def _is_blocked(on: Counter[str], drained: str, healthy: int, tainted: set[int]) -> bool:
-    """Whether a pod stays: each may go while enough others are ready, and is made again where there is room."""
+    """Whether a pod stays, or has no node afterwards: each may go while enough others are ready, and is made again where
+    there is room.
+    """
     room = sum(max(0, 4 - on[f"n{n}"]) for n in range(4) if n not in tainted and f"n{n}" != drained)
-    ready_now = sum(on.values())
-    for _ in range(on[drained]):
-        if ready_now - 1 < healthy:
-            return True
-        if room:
-            room -= 1
-        else:
-            ready_now -= 1
-    return False
+    return sum(on.values()) - 1 < healthy or room < on[drained]
 
 
 @settings(max_examples=10, deadline=None)

@@ -96,23 +96,9 @@ def workload_of(one: Pod) -> str:
     return f"{one.metadata.namespace}/{kind}/{name}"
 
 
-def newly_waiting(snapshot: Snapshot, before: Snapshot, now: Snapshot) -> Counter[str]:
-    """How many more pods of each workload wait than ``before``, when ``snapshot`` had settled. Those that waited at first
-    and lose the node that they have had only since then are not counted.
-    """
-    running = {each.metadata.name for each in _there(now) if each.spec.node_name}
-    again = Counter(workload_of(each) for each in _placed_by(snapshot, before) if each.metadata.name not in running)
-    return waiting(now) - waiting(before) - again
-
-
-def waited(snapshot: Snapshot, settled: Snapshot) -> Counter[str]:
-    """How many pods of each workload have no node in ``settled``, or had none in ``snapshot`` before that."""
-    return waiting(settled) + Counter(workload_of(each) for each in _placed_by(snapshot, settled))
-
-
-def _placed_by(snapshot: Snapshot, settled: Snapshot) -> Iterator[Pod]:
-    first = {each.metadata.name for each in as_given(snapshot).pods if not each.spec.node_name}
-    return (each for each in _there(settled) if each.spec.node_name and each.metadata.name in first)
+def newly_waiting(before: Snapshot, now: Snapshot) -> Counter[str]:
+    """How many more pods of each workload wait than ``before``."""
+    return waiting(now) - waiting(before)
 
 
 def came(before: Snapshot, now: Snapshot) -> Counter[tuple[str, str]]:
@@ -140,9 +126,8 @@ def _there(snapshot: Snapshot) -> Iterator[Pod]:
 
 
 def waiting(snapshot: Snapshot) -> Counter[str]:
-    """How many pods of each workload have no node; those of DaemonSets go with their nodes."""
-    names = (workload_of(each) for each in _there(snapshot) if not each.spec.node_name)
-    return Counter(name for name in names if "/DaemonSet/" not in name)
+    """How many pods of each workload have no node."""
+    return Counter(workload_of(each) for each in _there(snapshot) if not each.spec.node_name)
 
 
 def ready(snapshot: Snapshot) -> Counter[str]:

@@ -48,8 +48,8 @@ def small(*edits: str) -> kubespread.Snapshot:
         ),
         pytest.param(["scale deploy/web=2"], "yes", "everything fits; none of 1 workload is worse", [], id="nothing changes"),
         pytest.param(
-            ["fail-hard n1"], "no", "everything fits; 1 of 1 workload is worse: Deployment/web", ["worse"],
-            id="all in one zone",
+            ["fail-hard n1"], "yes", "everything fits; none of 1 workload is worse; 1 is riskier: Deployment/web",
+            ["riskier"], id="all in one zone",
         ),
         pytest.param(
             ["add-node n1@topology.kubernetes.io/zone=c"], "yes", "everything fits; none of 1 workload is worse",
@@ -66,18 +66,18 @@ def test_the_headline_says_what_fits_and_who_is_worse(
 
 
 @pytest.mark.parametrize(
-    ("edit", "verdict"),
+    ("edit", "verdict", "worse"),
     [
-        pytest.param("fail-hard n0", "no", id="its node fails"),
-        pytest.param("delete-node n0", "no", id="its node is deleted"),
-        pytest.param("drain n0 --force", "yes", id="kubectl is told to take it"),
-        pytest.param("evict default/solo", "yes", id="it is named"),
+        pytest.param("fail-hard n0", "no", "1 of 1 workload is worse: Pod/solo", id="its node fails"),
+        pytest.param("delete-node n0", "no", "1 of 1 workload is worse: Pod/solo", id="its node is deleted"),
+        pytest.param("drain n0 --force", "yes", "none of 1 workload is worse", id="kubectl is told to take it"),
+        pytest.param("evict default/solo", "yes", "none of 1 workload is worse", id="it is named"),
     ],
 )
-def test_a_pod_that_nobody_makes_again_is_in_the_headline(edit: str, verdict: str) -> None:
+def test_a_pod_that_nobody_makes_again_is_in_the_headline(edit: str, verdict: str, worse: str) -> None:
     report = kubespread.plan(kubespread.Snapshot.from_objects([*hosts("a", "b"), replica("solo")]).edited(edit))
     assert (report.verdict, report.answer[0]) == (
-        verdict, "everything fits; 1 pod lost for good; none of 1 workload is worse",
+        verdict, f"everything fits; 1 pod lost for good; {worse}",
     )  # fmt: skip
 
 
@@ -100,16 +100,16 @@ def test_room_elsewhere_makes_no_workload_worse(zones: list[str], edit: str, lev
     assert (report.verdict, row.change) in [("yes", "different"), ("yes", "better")]
 
 
-def test_who_is_worse_hears_why() -> None:
+def test_who_is_riskier_hears_why() -> None:
     report = kubespread.plan(pooled(*deployment("web", ("a1", "b1"), cpu="1")).edited("scale deploy/web=12"))
     full = (
         "its next pod fits nowhere: 0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu",
         "it no longer survives the loss of each zone",
     )
     assert report.workloads[0].why == full
-    assert f"Deployment/web is worse: {'; '.join(full)}" in report.answer
+    assert f"Deployment/web is riskier: {'; '.join(full)}" in report.answer
     # Those who lack pods hear of these.
-    assert not any("is worse: " in text for text in kubespread.plan(small("scale deploy/web=20")).answer[1:])
+    assert not any("is riskier: " in text for text in kubespread.plan(small("scale deploy/web=20")).answer[1:])
 
 
 def test_losing_a_host_is_not_compared_with_losing_a_zone() -> None:
@@ -176,7 +176,7 @@ def test_a_pod_that_takes_over_the_wait_of_another_is_no_more_pending() -> None:
 def test_a_step_that_is_not_done_is_in_the_headline() -> None:
     report = kubespread.plan(small("delete-pods app=api"))
     assert (report.verdict, report.answer[0]) == (
-        "no", "everything fits; not done in full: step 1; none of 1 workload is worse",
+        "no", "nothing more is pending; not done in full: step 1; none of 1 workload is worse",
     )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def test_manifests_are_steps_too() -> None:
     assert report.played.steps[1].rollouts[0].complete
     assert [(row.workload.name, row.change, row.after and row.after.ready) for row in report.workloads] == [
         # Both of its pods are in one zone now.
-        ("web", "worse", 2),
+        ("web", "riskier", 2),
         ("new", "new", 3),
     ]
     assert report.gone["scaled down"] == 2
@@ -242,9 +242,6 @@ def texts(report: kubespread.PlanReport) -> list[str]:
     return [step.text for step in report.played.steps]
 
 
-FLAGS = "--ignore-daemonsets --delete-emptydir-data"
-
-
 def test_what_a_machine_of_another_size_costs_is_not_that_of_its_template() -> None:
     typed = {"node.kubernetes.io/instance-type": "small", "beta.kubernetes.io/instance-type": "small"}
     prices = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "prices": {"small": 0.1, "large": 0.4}}
@@ -268,7 +265,7 @@ def test_what_a_machine_of_another_size_costs_is_not_that_of_its_template() -> N
 
 LEAVING = [
     "cordon kubernetes.io/hostname in (a1,a2,b1)",
-    f"drain a1 {FLAGS}", "delete-node a1", f"drain a2 {FLAGS}", "delete-node a2", f"drain b1 {FLAGS}", "delete-node b1",
+    "drain a1", "delete-node a1", "drain a2", "delete-node a2", "drain b1", "delete-node b1",
 ]  # fmt: skip
 
 

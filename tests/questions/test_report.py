@@ -90,8 +90,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "drains/localStorage",
         (
             "notice",
-            "1 of 2 nodes cannot be drained: kubectl drain refuses without --delete-emptydir-data, for pods with local "
-            "data: web-a",
+            "1 of 2 nodes with data in emptyDir volumes, which a drain deletes: web-a",
             "kubespread removable n0",
         ),
     ),
@@ -102,7 +101,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "drains/safeToEvict",
         (
             "notice",
-            "1 of 2 nodes cannot be drained: cluster-autoscaler keeps them, for pods annotated "
+            "1 of 2 nodes not removed by cluster-autoscaler, for pods annotated "
             "cluster-autoscaler.kubernetes.io/safe-to-evict: false: job",
             "kubespread removable n0",
         ),
@@ -112,7 +111,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "drains/doNotDisrupt",
         (
             "notice",
-            "1 of 2 nodes cannot be drained: Karpenter keeps them, for karpenter.sh/do-not-disrupt: true",
+            "1 of 2 nodes not removed by Karpenter, for karpenter.sh/do-not-disrupt: true",
             "kubespread removable n0",
         ),
     ),

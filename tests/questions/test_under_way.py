@@ -106,13 +106,15 @@ def test_one_whose_pods_are_ready_goes_on() -> None:
     assert [note for step in report.steps for note in step.happened.notes] == []
 
 
-QUESTIONS: dict[str, Callable[[Snapshot], Any]] = {
-    "survive": kubespread.survive,
-    "removable": kubespread.removable,
-    "pending": kubespread.pending,
-    "upgrade": lambda snapshot: kubespread.upgrade(snapshot, "n0"),
-}
-SAID = "under way in the snapshot, and judged as it stands: {}"
+GOES_ON = "Deployment/web: its rollout is under way in the snapshot and goes on"
+QUESTIONS: dict[str, tuple[Callable[[Snapshot], Any], str]] = {
+    "survive": (kubespread.survive, GOES_ON),
+    "removable": (kubespread.removable, GOES_ON),
+    "pending": (
+        kubespread.pending, f"under way in the snapshot, and judged as it stands: {WEB}, default/StatefulSet/db"
+    ),
+    "upgrade": (lambda snapshot: kubespread.upgrade(snapshot, "n0"), GOES_ON),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -121,8 +123,8 @@ def test_who_judges_a_cluster_names_what_is_under_way_in_it(question: str) -> No
     db[0]["spec"]["replicas"] = 1
     moving = Snapshot.from_objects([*HOSTS, *revised(("n2",), ready=True), *db])
     at_rest = Snapshot.from_objects([*HOSTS, *deployment("web", ("n0",)), *stateful_set("db", ("n0", "n1"))])
-    ask = QUESTIONS[question]
-    assert SAID.format(f"{WEB}, default/StatefulSet/db") in ask(moving).notes
+    ask, said = QUESTIONS[question]
+    assert said in ask(moving).notes
     assert not [note for note in ask(at_rest).notes if "under way" in note]
 
 

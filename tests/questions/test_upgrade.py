@@ -8,9 +8,11 @@ import pytest
 
 import kubespread
 from kubespread import Scheduler, Snapshot, UpgradeReport, UsageError
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.quantity import parse
 from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.worlds import world_of
+from kubespread.world.reporting.difference import Baseline, Trial
 from tests.builders import Data, hard, hosts, node, pod
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 
@@ -216,8 +218,9 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
     objects = [*hosts("a", "b"), big, *deployment("web", ("n0", "n1"))]
     for each in objects[:2]:
         each["metadata"]["labels"]["pool"] = "old"
-    world = world_of(Snapshot.from_objects(objects), Scheduler())
-    report = replace_nodes(world, ["n0", "n1"], to=to)
+    baseline = Baseline.settled(world_of(Snapshot.from_objects(objects), Scheduler()))
+    world = baseline.world.fork()
+    report = replace_nodes(Trial(baseline, world), ["n0", "n1"], surge=0, batch=1, flags=DrainFlags(), to=to)
     added = [name for step in report.steps for name in step.added]
     nodes = {each.metadata.name: each for each in world.living.nodes.objects}
     assert report.verdict == "yes"

@@ -43,8 +43,8 @@ STEPS: dict[str, tuple[Any, Step]] = {
         Step("scale deploy/web=5", parse("scale deploy/web=5")),
     ),
     "a drain with fields": (
-        {"drain": {"nodes": "zone=a", "ignoreDaemonsets": True, "force": False}},
-        Step("drain zone=a --ignore-daemonsets", parse("drain zone=a --ignore-daemonsets")),
+        {"drain": {"nodes": "zone=a", "ignoreDaemonsets": False, "force": False}},
+        Step("drain zone=a --no-ignore-daemonsets", parse("drain zone=a --no-ignore-daemonsets")),
     ),
     "a hard failure": ({"fail": {"nodes": "n1", "hard": True}}, Step("fail-hard n1", parse("fail-hard n1"))),
     "a taint with fields": (

@@ -34,7 +34,7 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "cordon": ("zone=a", {"nodes": "zone=a"}, []),
     "uncordon": ("node-a1", {"nodes": "node-a1"}, ["cordon node-a1"]),
     "drain": (
-        "zone=a --delete-emptydir-data --force",
+        "zone=a --no-ignore-daemonsets --force",
         {"nodes": "zone=a", "deleteEmptydirData": True, "force": True, "ignoreDaemonsets": False},
         [],
     ),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.node_marks import AddTaint, RemoveLabel, RemoveTaint, SetLabel
@@ -38,12 +39,20 @@ EDITS: dict[str, tuple[str, Edit]] = {
     ),
     "a drain": ("drain node-7", Drain(NODE)),
     "a drain with flags, anywhere": (
-        "drain --force zone=a --ignore-daemonsets",
-        Drain(ZONE, ignore_daemonsets=True, force=True),
+        "drain --force zone=a --no-ignore-daemonsets",
+        Drain(ZONE, DrainFlags(force=True, ignore_daemonsets=False)),
     ),
     "a drain with all flags": (
-        "drain node-7 --ignore-daemonsets --delete-emptydir-data --force",
-        Drain(NODE, ignore_daemonsets=True, delete_emptydir_data=True, force=True),
+        "drain node-7 --no-ignore-daemonsets --no-delete-emptydir-data --force",
+        Drain(NODE, DrainFlags(force=True, ignore_daemonsets=False, delete_emptydir_data=False)),
+    ),
+    "a drain with flags as kubectl has them": (
+        "drain node-7 --ignore-daemonsets=false --delete-emptydir-data=true --force=true",
+        Drain(NODE, DrainFlags(force=True, ignore_daemonsets=False)),
+    ),
+    "a drain with the flags that it has anyway": (
+        "drain node-7 --ignore-daemonsets --delete-emptydir-data",
+        Drain(NODE),
     ),
     "a failure": ("fail zone=a", Fail(ZONE)),
     "a failure for good": ("fail-hard node-7", Fail(NODE, hard=True)),
@@ -118,7 +127,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     ),
     "a flag that is not modeled": (
         "drain node-7 --timeout=5s",
-        "unknown flag '--timeout=5s' of drain; its flags are --ignore-daemonsets, --delete-emptydir-data, --force",
+        "unknown flag '--timeout=5s' of drain; its flags are --ignore-daemonsets, --no-ignore-daemonsets, --delete-emptydir-data, --no-delete-emptydir-data, --force",
     ),
     "a taint without a node": ("taint =gpu:NoSchedule", "invalid edit 'taint =gpu:NoSchedule': expected taint NODE="),
     "a taint without a taint": ("taint node-7", "invalid edit 'taint node-7': expected taint NODE="),

@@ -7,12 +7,11 @@ from dataclasses import dataclass, fields, make_dataclass
 from typing import Annotated, Any
 
 import typer
-from msgspec.structs import replace
 
 from kubespread.cli.options import helping
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.errors import UsageError
-from kubespread.snapshot.edits.nodes import Drain
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Edit
 
@@ -27,8 +26,9 @@ def _options() -> Iterator[tuple[str, Any, Any]]:
         yield _name(verb), Annotated[list[str] | None, option], None
         for field in form.fields.values():
             if field.option:
-                flag = typer.Option(field.flag, help=field.option, rich_help_panel=helping.EDITS)
-                yield _name(field.flag), Annotated[bool, flag], False
+                forms = "/".join(field.forms)
+                flag = typer.Option(forms, show_default=False, help=field.option, rich_help_panel=helping.EDITS)
+                yield _name(field.flag), Annotated[bool | None, flag], None
 
 
 def _name(option: str) -> str:
@@ -53,7 +53,8 @@ class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its
     def typed(self) -> list[tuple[str, str]]:
         """The edits as options and what follows them, in the order they were typed. Raises UsageError."""
         if (flags := self._drain_flags()) and not self.drain and not self.drains:
-            raise UsageError(f"{flags[0]} is for --drain: name what to drain, or leave it out")
+            flag = next(iter(flags)).replace("_", "-")
+            raise UsageError(f"--{flag} is for --drain: name what to drain, or leave it out")
         waiting = {verb: list(getattr(self, _name(verb)) or ()) for verb in EDITS}
         verbs = {_name(verb): verb for verb in EDITS}
         ordered = [verbs[name] for name in self.typed_order if name in verbs]
@@ -64,11 +65,11 @@ class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its
     def edits(self) -> list[Edit]:
         """The same as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
         read = [EDITS[verb].read(text) for verb, text in self.typed()]
-        flags: dict[str, Any] = dict.fromkeys(map(_name, self._drain_flags()), True)
-        return [replace(edit, **flags) if isinstance(edit, Drain) else edit for edit in read]
+        return [with_flags(edit, self._drain_flags()) for edit in read]
 
-    def _drain_flags(self) -> list[str]:
-        return [flag for flag in Drain.form.flags.values() if getattr(self, _name(flag))]
+    def _drain_flags(self) -> dict[str, bool]:
+        """Those that were typed, as `DrainFlags` calls them; all of a question that drains nodes itself."""
+        return {name: value for name in DRAIN_FLAGS.values() if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from kubespread.kube.api.annotations import MIRROR_POD
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import controller_of
-from kubespread.kube.selector import Selector
 from kubespread.kube.timestamps import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
@@ -27,17 +27,6 @@ DAEMON_SET_ERROR = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
 LOCAL_STORAGE_ERROR = "Pods with local storage (use --delete-emptydir-data to override)"
 UNMANAGED_WARNING = "deleting Pods that declare no controller"
 UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
-
-
-class DrainFlags(Struct, frozen=True):
-    """Those of kubectl's flags that decide what happens to which pod."""
-
-    force: bool = False
-    ignore_daemonsets: bool = False
-    delete_emptydir_data: bool = False
-    skip_wait_for_delete_timeout: int = 0
-    """Skip pods whose deletion was due more than this many seconds ago; 0: skip none."""
-    pod_selector: Selector = Selector()
 
 
 class DrainPlan(Struct, frozen=True):

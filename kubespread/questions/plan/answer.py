@@ -59,7 +59,8 @@ from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
-from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas
 
 R = TypeVar("R", bound=ClusterReport)
 _MOST_NODES = 100
@@ -127,12 +128,14 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
         replace(scene, given=settled, scheduler=own),
         replace(scene, given=as_snapshot(playing.world, playing.now)),
     )
-    before, after = (asking.side(side, when) for side, when in zip(sides, ("before", "after"), strict=True))
+    before = asking.side(sides[0], "before")
+    after = asking.side(sides[1], "after").wanting(playing.world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in sides]
     by_name = {node.metadata.name: node for side in nodes for node in side}
     names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
-    rows = [row for name in names if (row := _planned(name, before, after))]
+    worse = played.worse
+    rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in worse))]
     return PlanReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -267,6 +270,18 @@ class _Side(Struct, frozen=True):
     removable: RemovableReport | None
     map: TopologyMap
 
+    def wanting(self, world: World) -> _Side:
+        """With what unlisted controllers are to have in ``world``: a snapshot shows only the pods that are left."""
+        if self.audit is None:
+            return self
+        rows = (
+            row
+            if world.makes_others(row.workload) or row.workload.kind == "Pod"
+            else replace(row, replicas=desired_replicas(world, row.workload))
+            for row in self.audit.workloads
+        )
+        return replace(self, audit=replace(self.audit, workloads=tuple(rows)))
+
     @property
     def rows(self) -> dict[WorkloadName, AuditedWorkload]:
         return {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
@@ -302,15 +317,19 @@ class _Asking:
     """The questions that are asked, and what their answers say beside themselves."""
 
     def __init__(self, question: Plan) -> None:
-        self._preemption = question.preemption
+        self._question = question
         self.answers: list[ClusterReport] = []
         self.asked: list[str] = []
         self.missing: list[str] = []
 
     def side(self, scene: Scene, when: str) -> _Side:
         """All that is asked of one cluster."""
-        audit, survive = Audit(preemption=self._preemption), Survive(preemption=self._preemption)
-        removable = Removable(most=_MOST_NODES, preemption=self._preemption)
+        asked = self._question
+        audit, survive = Audit(preemption=asked.preemption), Survive(preemption=asked.preemption)
+        removable = Removable(
+            most=_MOST_NODES, preemption=asked.preemption, force=asked.force,
+            ignore_daemonsets=asked.ignore_daemonsets, delete_emptydir_data=asked.delete_emptydir_data,
+        )  # fmt: skip
         auditing = f"auditing the cluster {when}"
         audited = self._of(scene, audit, auditing)
         return _Side(
@@ -345,7 +364,7 @@ class _Asking:
         return tuple(dict.fromkeys(text for said in texts for text in said))
 
 
-def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload | None:
+def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool) -> PlannedWorkload | None:
     """What becomes of a workload; None where it stays as it is."""
     was, now = before.rows.get(name), after.rows.get(name)
     # What hosts survive says nothing of zones.
@@ -354,18 +373,20 @@ def _planned(name: WorkloadName, before: _Side, after: _Side) -> PlannedWorkload
     change: Change
     why: tuple[str, ...] = ()
     if was is None or now is None:
-        change = "new" if was is None else "gone"
+        change = "worse" if is_worse else "new" if was is None else "gone"
     else:
         old, new = _counting(was, now), _counting(now, was)
         levels, fails = (_level(old), _level(new)), _fails(survived, survives)
-        pairs = (was.lacking, now.lacking), levels, fails
+        pairs = levels, fails
         why = (
             *([sentence(now, new[0]).rstrip(".")] if levels[0] < levels[1] else []),
             *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails == (0, 1) else []),
         )  # fmt: skip
-        if any(one < other for one, other in pairs):
+        if is_worse:
             change = "worse"
-        elif any(one > other for one, other in pairs):
+        elif any(one < other for one, other in pairs):
+            change = "riskier"
+        elif was.lacking > now.lacking or any(one > other for one, other in pairs):
             change = "better"
         elif _figures(was) != _figures(now):
             change = "different"

@@ -8,11 +8,11 @@ from itertools import cycle, islice
 
 from msgspec import Struct
 
-from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.types import Step
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of
@@ -96,9 +96,7 @@ def _leaving(pool: Sequence[Node], flags: DrainFlags) -> Iterator[Step]:
     else:
         yield from (_step(Cordon, name) for name in names)
     for name in names:
-        drain = Drain(
-            parse_target(name), flags.ignore_daemonsets, flags.delete_emptydir_data, flags.force
-        )  # fmt: skip
+        drain = Drain(parse_target(name), flags)
         yield Step(str(drain), drain)
         yield _step(DeleteNode, name)
 

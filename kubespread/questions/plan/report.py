@@ -13,11 +13,10 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.play.report import PlayReport
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
-from kubespread.reports.happened import GonePod
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
-Change = Literal["worse", "new", "gone", "better", "different"]
+Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
 WORST_FIRST: tuple[Change, ...] = get_args(Change)
 _MAX_NAMED = 3
 
@@ -51,9 +50,10 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     workload: WorkloadName
     """NAMESPACE/Kind/name."""
     change: Change
-    """``worse``: it lacks more pods, its level in the audit is worse, or it no longer survives the loss of each domain.
-    ``better``: the opposite, and nothing is worse. ``new`` and ``gone``: only one side has it. ``different``: else.
-    That all of its pods are in one of several domains is no worse than in the only one.
+    """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
+    good, as `PlayReport` says it. ``riskier``: its level in the audit is worse, or it no longer survives the loss of
+    each domain; that all of its pods are in one of several domains is no worse than in the only one. ``better``: the
+    opposite of both. ``new`` and ``gone``: only one side has it. ``different``: else.
     """
     before: AuditedWorkload | None
     """Null for a new one."""
@@ -66,14 +66,9 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     survives_after: bool | None = None
     """The same after."""
     why: tuple[str, ...] = ()
-    """What is worse beside pods that it lacks: the worst finding of the audit, or that it does not survive what it did;
-    empty where that is not so.
+    """What is riskier: the worst finding of the audit, or that it does not survive what it did; empty where that is not
+    so.
     """
-
-    @property
-    def lacks_more(self) -> bool:
-        before, after = self.before, self.after
-        return before is not None and after is not None and after.lacking > before.lacking
 
 
 class PlannedNode(Report, frozen=True, kw_only=True):
@@ -129,17 +124,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         """How many workloads either side has."""
         return len(self.workloads) + self.unchanged
 
-    @property
-    def lost_for_good(self) -> list[GonePod]:
-        return [pod for step in self.played.steps for pod in step.happened.gone if pod.lost_for_good]
-
     def judged(self) -> Judgment:
-        # Whoever evicts or deletes a pod that no controller makes again, asks for that.
-        is_unasked = any(pod.why not in ("evicted", "deleted") for pod in self.lost_for_good)
-        return "no" if self.changes["worse"] or is_unasked else self.played.verdict
+        return self.played.verdict
 
     def sentences(self) -> Iterator[str]:
-        lost = [f"{count_of(len(self.lost_for_good), 'pod')} lost for good"] if self.lost_for_good else []
+        lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.played.lost_for_good)) else []
         yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
         before, after = self.before, self.after
         fill = [
@@ -161,8 +150,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"nodes come first and go last; in the order given, {self.refused}"
         yield from self.played.answer
         yield from self._lacking()
-        for row in [row for row in self.workloads if row.why and not row.lacks_more][:_MAX_NAMED]:
-            yield f"{row.workload.called} is worse: {'; '.join(row.why)}"
+        yield from map(str, self.played.unexplained[:_MAX_NAMED])
+        for row in [row for row in self.workloads if row.change == "riskier"][:_MAX_NAMED]:
+            yield f"{row.workload.called} is riskier: {'; '.join(row.why)}"
         blocked: dict[str, list[int]] = {}
         for step in self.played.steps:
             if step.is_blocked and step.why:
@@ -199,6 +189,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{len(worse):,} {of} {'is' if len(worse) == 1 else 'are'} worse: {some_of(worse, _MAX_NAMED)}"
         elif self.total:
             yield f"none {of} is worse"
+        if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
+            yield f"{len(riskier):,} {'is' if len(riskier) == 1 else 'are'} riskier: {some_of(riskier, _MAX_NAMED)}"
 
     @property
     def _fit(self) -> str:
@@ -207,6 +199,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         more = [f"{count_of(number, 'more pod')} {what}" for what, number in lacking.items() if number]
         if more:
             return f"not everything fits: {', '.join(more)}"
+        if played.not_done or played.unexplained:
+            return "nothing more is pending"
         if self.after.pending:
             before = "as before" if self.after.pending == self.before.pending else f"of {self.before.pending:,} before"
             return f"{count_of(self.after.pending, 'pod')} pending {before}, everything else fits"

@@ -11,7 +11,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import GonePod, Happened
+from kubespread.reports.happened import FewerReady, GonePod, Happened
 from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report
 from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, some_of
@@ -28,7 +28,7 @@ class StepReport(Report, frozen=True):
     name: str | None
     """What the scenario calls it; null where it has no name."""
     text: str
-    """The step on one line: ``drain zone=a --ignore-daemonsets``."""
+    """The step on one line: ``drain zone=a --force``."""
     failed: str | None
     """Why it was not done, or not in full: something does not exist by then, or kubectl refuses it."""
     happened: Happened
@@ -49,6 +49,12 @@ class StepReport(Report, frozen=True):
     StatefulSet waits for the pods before them.
     """
 
+    short: tuple[FewerReady, ...] = ()
+    """Workloads that have fewer ready pods after it than before the first step, and than they are to have."""
+    worse: tuple[WorkloadName, ...] = ()
+    """Workloads that have more pods pending or not made after it than before the first step, fewer ready, or lost some
+    for good that nobody evicted or deleted.
+    """
     pending_dealt: Dealt | None = None
     """``pending`` over all deals; null where they agree, or where nothing was left to chance."""
     stuck_deals: int = 0
@@ -80,7 +86,7 @@ class StepReport(Report, frozen=True):
     @property
     def is_stuck(self) -> bool:
         """Whether it is blocked, or leaves more pods lacking than before the first step."""
-        return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet)
+        return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet or self.short)
 
     @property
     def why(self) -> str | None:
@@ -138,6 +144,10 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     """How many more pods the API server refuses in the end than in the beginning: what the last step has."""
     not_made_yet: int = 0
     """How many more pods controllers have yet to make in the end than in the beginning: what the last step has."""
+    short: tuple[FewerReady, ...] = ()
+    """Workloads that have fewer ready pods in the end than in the beginning, and than they are to have: what the last
+    step has.
+    """
     deals: int = 1
     """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
     and which of equal nodes a pod gets, is dealt anew each time; what is shown is the first deal, by name.
@@ -161,11 +171,35 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> list[str]:
-        """Phrases for pods that wait in the end, or should exist and do not; empty where none does that did not at
-        first.
+        """Phrases for pods that wait in the end, or should exist and do not, for workloads that are short without such
+        pods, and for pods lost for good; empty where nothing lacks that did not at first.
         """
         counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
-        return [f"{count} {what}" for what, count in counts.items() if count]
+        short = [f"{count_of(len(self.unexplained), 'workload')} short of ready pods"] if self.unexplained else []
+        lost = [f"{len(self.lost_unasked)} lost for good"] if self.lost_unasked else []
+        return [*(f"{count} {what}" for what, count in counts.items() if count), *short, *lost]
+
+    @property
+    def unexplained(self) -> list[FewerReady]:
+        """Those of ``short`` that lack no pods more than before: what makes their pods is not modeled, or pods are not
+        ready.
+        """
+        return [row for row in self.short if not row.lacking]
+
+    @property
+    def worse(self) -> tuple[WorkloadName, ...]:
+        """What is worse in the end than in the beginning: as the last step has it."""
+        return self.steps[-1].worse if self.steps else ()
+
+    @property
+    def lost_for_good(self) -> list[GonePod]:
+        """Pods that no controller makes again."""
+        return [pod for step in self.steps for pod in step.happened.gone if pod.lost_for_good]
+
+    @property
+    def lost_unasked(self) -> list[GonePod]:
+        """Those of them that nobody evicted or deleted."""
+        return [pod for pod in self.lost_for_good if not pod.is_asked_for]
 
     @property
     def not_done(self) -> list[str]:
@@ -214,9 +248,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         if not (self.lacking or self.not_done or self.stuck_deals):
             return "yes"
-        is_pending_alone = self.lacking and not (
-            self.not_created or self.not_made_yet or self.not_done or self.stuck_deals
-        )
+        is_pending_alone = self.lacking == [f"{self.pending} pending"] and not (self.not_done or self.stuck_deals)
         return "unknown" if is_pending_alone and self._unknown_groups else "no"
 
     @property
@@ -233,8 +265,9 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         for step in self.steps:
             if step.preempted:
                 yield f"step {step.number}: {preempted_sentence(step)}"
-        if lost := sum(step.lost_for_good for step in self.steps):
-            yield f"{count_of(lost, 'pod')} gone that no controller makes again"
+        yield from (str(row) for row in self.unexplained[:_FEW])
+        if self.lost_for_good:
+            yield f"{count_of(len(self.lost_for_good), 'pod')} gone that no controller makes again"
         if waited := sum(len(kind.pods) for kind in self.start.pending):
             yield f"{count_of(waited, 'pod')} pending before the first step"
 

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport, StepReport
-from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
+from kubespread.questions.upgrade.replacing import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import Happened, UnmadePods
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
@@ -30,10 +30,9 @@ from kubespread.world.events.applying import apply_workload, rolled_back
 from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.failing import restore
-from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline, Trial
 from kubespread.world.reporting.happenings import happened
-from kubespread.world.reporting.under_way import resume
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
@@ -76,9 +75,9 @@ class Playing(Struct, frozen=True):
 Told = RolloutReport | UpgradeReport
 
 
-def _apply(playing: Playing, verb: Verb) -> Sequence[Told | None]:
+def _apply(playing: Playing, trial: Trial, verb: Verb) -> Sequence[Told | None]:
     """Raises KubespreadError."""
-    world, changes, namespace = playing.world, playing.changes, playing.namespace
+    world, changes, namespace = trial.world, playing.changes, playing.namespace
     match verb:
         case Edit():
             edit(world, verb, namespace)
@@ -95,8 +94,7 @@ def _apply(playing: Playing, verb: Verb) -> Sequence[Told | None]:
                 world.happenings.note(note)
             return [apply_workload(world, workload) for workload in applied.workloads]
         case Upgrade():
-            flags = replace(POOL_FLAGS, force=verb.force)
-            return [replace_nodes(world, _nodes(world, verb), verb.surge, verb.batch, flags)]
+            return [replace_nodes(trial, _nodes(world, verb), verb.surge, verb.batch, DrainFlags(force=verb.force))]
     return ()
 
 
@@ -113,27 +111,30 @@ def played(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[
     world = playing.world
     stuck = frozenset(name.within(playing.namespace) for name in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)
-    nodes = len(world.cluster)
-    start, before = _started(world)
-    played = [_step_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1)]
-    steps = tuple(report for report, _ in played)
+    before = world.cluster
+    # The steps happen in the world itself; what they are compared with is a fork.
+    baseline = Baseline.settled(world)
+    start = happened(world, before, baseline.happenings)
+    trial = Trial(replace(baseline, world=world.fork()), world)
+    steps = tuple(_step_played(playing, trial, number, step) for number, step in enumerate(scenario.steps, 1))
     last = steps[-1] if steps else None
     report = PlayReport(
         kube_version=str(version),
         scenario=scenario.name or None,
-        nodes=nodes,
+        nodes=len(before),
         preemption=world.surroundings.preempts,
         start=start,
         steps=steps,
         pending=0 if last is None else last.pending,
         not_created=0 if last is None else last.not_created,
         not_made_yet=0 if last is None else last.not_made_yet,
+        short=() if last is None else last.short,
         blocked=tuple(step.number for step in steps if step.is_blocked),
         notes=(),
         gaps=tuple(world.assumed),
         not_modelled=Play.never_modelled if playing.autoscale is None else tuple(_not_modelled(steps)),
     )
-    return report, [before, *(happenings for _, happenings in played)]
+    return report, [baseline.happenings, *trial.happened]
 
 
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
@@ -144,44 +145,42 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
     yield "what autoscalers of pods, and the descheduler, do meanwhile"
 
 
-def _started(world: World) -> tuple[Happened, Happenings]:
-    """Let controllers create what they lack, and place what waits."""
-    before = world.cluster
-    world.dirty.update(dict.fromkeys(missing.owner for missing in unmade(world) if world.makes_others(missing.owner)))
-    resume(world)
-    world.settle()
-    report = happened(world, before)
-    return report, world.next_step()
-
-
-def _step_played(playing: Playing, start: Happened, number: int, step: Step) -> tuple[StepReport, Happenings]:
-    world = playing.world
-    before = world.cluster
-    failed: str | None = None
+def _step_played(playing: Playing, trial: Trial, number: int, step: Step) -> StepReport:
+    world, before = playing.world, playing.world.cluster
+    failed: list[str] = []
     changes: Sequence[Told | None] = ()
-    try:
-        _switch_readiness(playing, step)
-        if step.action is not None:
-            changes = _apply(playing, step.action)
-    except KubespreadError as error:
-        failed = str(error)
-    world.settle()
-    scaled = playing.autoscale(world) if playing.autoscale is not None and world.waiting else None
-    done = happened(world, before)
-    report = StepReport(
+    scaled: AutoscalingReport | None = None
+
+    def happen(_: World) -> None:
+        nonlocal changes, scaled
+        try:
+            _switch_readiness(playing, step)
+            if step.action is not None:
+                changes = _apply(playing, trial, step.action)
+        except KubespreadError as error:
+            failed.append(str(error))
+        world.settle()
+        if playing.autoscale is not None and world.waiting:
+            scaled = playing.autoscale(world)
+
+    difference = trial.after(happen)
+    done = difference.happened[-1]
+    failed += map(str, done.refused)
+    return StepReport(
         number=number,
         name=step.name or None,
         text=step.text,
-        failed=failed,
-        happened=done,
-        pending=(done.waiting - start.waiting).total(),
-        not_created=_more(done.not_created, start.not_created),
-        not_made_yet=_more(done.not_made_yet, start.not_made_yet),
+        failed="; ".join(failed) or None,
+        happened=happened(world, before, done),
+        pending=len(difference.waiting),
+        not_created=sum(row.count for row in difference.unmade if row.is_refused),
+        not_made_yet=sum(row.count for row in difference.unmade if not row.is_refused),
+        short=tuple(difference.short),
+        worse=tuple(sorted(difference.worse, key=in_order)),
         rollouts=tuple(change for change in changes if isinstance(change, RolloutReport)),
         upgrades=tuple(change for change in changes if isinstance(change, UpgradeReport)),
         autoscaling=scaled,
     )
-    return report, world.next_step()
 
 
 def _switch_readiness(playing: Playing, step: Step) -> None:
@@ -195,9 +194,3 @@ def _switch_readiness(playing: Playing, step: Step) -> None:
     pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
     unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
     world.change_pods((pod, states.on_node(pod, pod.spec.node_name, since)) for pod in unready)
-
-
-def _more(now: Sequence[UnmadePods], before: Sequence[UnmadePods]) -> int:
-    """How many more pods there are than before, summed by workload."""
-    counts = {row.workload: row.count for row in before}
-    return sum(max(0, row.count - counts.get(row.workload, 0)) for row in now)

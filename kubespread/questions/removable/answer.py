@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Self
 
@@ -11,8 +11,9 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.drain import DrainFlags
+from kubespread.controllers.disruption.drain import DrainPlan
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.quantity import rounded
@@ -21,7 +22,7 @@ from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.evictions import kept_by_autoscalers, tight_budgets, whose
-from kubespread.questions.removable.playing import refusals, remove
+from kubespread.questions.removable.holds import blocking, leaving, pending, refusals
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import (
     Hold,
@@ -32,7 +33,7 @@ from kubespread.questions.removable.report import (
     Together,
 )
 from kubespread.questions.room import PODS, free
-from kubespread.questions.scene import OnProgress, Scene, Settled, ask
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.happened import LandedPods
@@ -45,12 +46,12 @@ from kubespread.scheduler.integers import wrapped
 from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
-from kubespread.world.events.draining import drain_plan
+from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
-from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.happenings import PREEMPTED, Happenings
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.spread import constraints_on
 from kubespread.world.store.store import not_modelled
 
@@ -69,7 +70,7 @@ def removable(
     scheduler: Scheduler | None = None,
     *,
     ignore_daemonsets: bool = True,
-    delete_emptydir_data: bool = False,
+    delete_emptydir_data: bool = True,
     force: bool = False,
     preemption: bool = True,
     prices: PricesGiven | None = None,
@@ -99,7 +100,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         fewest = frozenset(sorted(names, key=lambda name: (pods[name], name))[: question.most])
         names = [name for name in names if name in fewest]
     trials = _Trials.of(question, scene)
-    world = trials.settled.world
+    world = trials.baseline.world
     workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
     rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
@@ -108,6 +109,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         cluster=scene.source,
         preemption=question.preemption,
         nodes=len(nodes),
+        pending_before=trials.baseline.pending(),
         rows=rows,
         together=together,
         tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
@@ -117,7 +119,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
-        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.settled.notes),
+        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.notes),
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
@@ -154,6 +156,12 @@ class _Alone(Struct):
     lost: tuple[NamespacedName, ...] = ()
     until_deleted: int = 0
     landed: tuple[LandedPods, ...] | None = None
+    remarks: tuple[Hold, ...] = ()
+
+    @property
+    def set_apart(self) -> tuple[Hold, ...]:
+        """Why it does not go together with others: it is of the control plane, or the last of its domain."""
+        return tuple(remark for remark in self.remarks if remark.cause != "localStorage")
 
     @property
     def name(self) -> str:
@@ -161,9 +169,9 @@ class _Alone(Struct):
 
 
 class _Group(Struct):
-    """The nodes removed so far, in one world."""
+    """The nodes removed so far."""
 
-    world: World
+    trial: Trial
     nodes: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
@@ -175,17 +183,18 @@ class _Group(Struct):
     """Whether that is for lack of time."""
     landed: list[LandedOfGroup] = field(default_factory=list)
 
-    def take(self, trial: World, names: Sequence[str]) -> None:
+    def take(self, trial: Trial, removed: Difference, names: Sequence[str]) -> None:
         self.nodes += names
         self.sizes.append(len(names))
-        self.placed += trial.happenings.placed
-        self.preempted += sum(gone.why == PREEMPTED for gone in trial.happenings.gone)
-        self.lost += _lost(trial)
+        steps = removed.happened[-1:]
+        self.placed += (pod for step in steps for pod in step.placed)
+        self.preempted += sum(gone.why == PREEMPTED for step in steps for gone in step.gone)
+        self.lost += (NamespacedName.of(gone.pod) for step in steps for gone in step.lost_for_good())
         self.landed += (
             LandedOfGroup(group=len(self.sizes), workload=row.workload, node=row.node, pods=row.pods)
-            for row in _landed(trial)
+            for row in _landed(trial.world, steps)
         )
-        self.world = trial
+        self.trial = trial
 
 
 def _removals(
@@ -194,7 +203,9 @@ def _removals(
     """The outcome for each of the nodes tried ``alone``, and for those that can go together; and those that were not
     tried with these because it ``is_over``.
     """
-    free_to_go = sorted((node for node in alone if not node.held), key=lambda node: (len(node.pods), node.name))
+    free_to_go = sorted(
+        (node for node in alone if not (node.held or node.set_apart)), key=lambda node: (len(node.pods), node.name)
+    )
     group = trials.together([node.name for node in free_to_go], is_over)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
@@ -204,12 +215,13 @@ def _removals(
             pods=len(removal.pods),
             alone=not removal.held,
             place=place.get(removal.name),
-            held=removal.held or group.held.get(removal.name, ()),
+            held=removal.held or group.held.get(removal.name) or removal.set_apart,
             violated=removal.violated,
             preempted=removal.preempted,
             lost=removal.lost,
             until_deleted=removal.until_deleted,
             landed=removal.landed,
+            remarks=removal.remarks,
         )
         for removal in alone
     ]
@@ -219,7 +231,7 @@ def _removals(
         moved=len(group.placed),
         preempted=group.preempted,
         lost=tuple(group.lost),
-        violated=violated(group.world, trials.settled.world.cluster, group.placed),
+        violated=violated(group.trial.world, trials.baseline.world.cluster, group.placed),
         untried=len(group.untried),
         landed=tuple(group.landed),
     )
@@ -235,49 +247,54 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
 
 
 class _Trials:
-    """Removes nodes from forks of one world, which is settled and is not changed."""
+    """Removes nodes from forks of one world."""
 
-    def __init__(self, settled: Settled, flags: DrainFlags) -> None:
-        """Pods that waited before it settled are not blamed on the nodes where they were placed since."""
-        self.settled, self._flags, self._waited = settled, flags, settled.waited
-        self._world = settled.world.fork()
-        self.assumed = self._world.assumed
-        self._certain, self._domains = Certain(self._world), CountingDomains(self._world)
+    def __init__(self, baseline: Baseline, notes: tuple[str, ...], flags: DrainFlags) -> None:
+        self.baseline, self.notes, self._flags = baseline, notes, flags
+        self.assumed = baseline.world.assumed
+        self._certain, self._domains = Certain(baseline.world.fork()), CountingDomains(baseline.world)
 
     @classmethod
     def of(cls, question: Removable, scene: Scene) -> Self:
-        return cls(scene.settled(None, "any node goes"), question.drain_flags)
+        return cls(*scene.settled("any node goes"), question.drain_flags)
 
     def __call__(self, name: str) -> _Alone:
         """The removal of one node, while the others stay.
 
-        It is drained even if something speaks against that, with all flags where kubectl refuses: all that blocks it is
-        found at once, not one after another.
+        Where kubectl refuses it is drained with all flags all the same: what else blocks it is found at once, not one
+        after another.
         """
-        world, position = self._world, self._world.living.nodes.index[name]
+        world = self.baseline.world
+        position = world.living.nodes.index[name]
         plan = drain_plan(world, name, self._flags)
-        trial = _Alone(world.living.nodes.objects[position], plan.evict)
-        trial.held = (*self._set_apart(trial.node), *refusals(plan))
-        if not plan.errors and self._certain.goes(position, trial.pods):
-            return trial
-        fork = world.fork()
-        removed = remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
-        trial.held += removed.held
-        trial.until_deleted, trial.landed = removed.until_deleted, tuple(_landed(fork))
-        if not trial.held:
-            trial.violated = violated(fork, world.cluster, fork.happenings.placed)
-            trial.preempted = tuple(
-                NamespacedName.of(gone.pod) for gone in fork.happenings.gone if gone.why == PREEMPTED
-            )
-            trial.lost = tuple(_lost(fork))
-        return trial
+        node = world.living.nodes.objects[position]
+        alone = _Alone(node, plan.evict, tuple(refusals(plan)), remarks=(*self._set_apart(node), *_local_data(plan)))
+        if not plan.errors and self._certain.goes(position, alone.pods):
+            return alone
+        trial = Trial(self.baseline, world.fork())
+        drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if plan.errors else self._flags))
+        waited, removed = len(drained.waiting), drained
+        if blocked := blocking(drained):
+            alone.held += blocked
+        else:
+            # Pods that wait may fit once it is gone, and its domain with it.
+            removed = trial.after(partial(delete_nodes, nodes=[name]))
+            alone.held += tuple(leaving(removed))
+            alone.until_deleted = max(0, waited - len(removed.waiting))
+        alone.landed = tuple(_landed(trial.world, removed.happened))
+        if not alone.held:
+            placed = [pod for step in removed.happened for pod in step.placed]
+            alone.violated = violated(trial.world, world.cluster, placed)
+            alone.preempted = tuple(NamespacedName.of(gone.pod) for gone in removed.preempted)
+            alone.lost = tuple(NamespacedName.of(gone.pod) for gone in removed.lost)
+        return alone
 
     def _set_apart(self, node: Node) -> Iterator[Hold]:
-        """What blocks a node regardless of its pods."""
+        """What is to be known of a node whatever its pods."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Hold(cause="controlPlane", detail=f"label {label}")
-        for domain in self._domains.lost(self._world, [node.metadata.name]):
+        for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
             yield Hold(cause="lastOfDomain", detail=domain)
 
     def together(self, names: Sequence[str], is_over: Callable[[], bool]) -> _Group:
@@ -285,7 +302,8 @@ class _Trials:
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
         """
-        group, most, start, misses = _Group(self._world), len(names), 0, 0
+        group = _Group(Trial(self.baseline, self.baseline.world.fork()))
+        most, start, misses = len(names), 0, 0
         asks, since = self._asks(group, names), 0
         while start < len(names) and misses < _IN_A_ROW and not is_over():
             size = max(1, min(asks.likely(start - since, _SHARE), most))
@@ -303,32 +321,48 @@ class _Trials:
         return group
 
     def _asks(self, group: _Group, names: Sequence[str]) -> Asks:
-        return Asks(group.world, names, self._flags, self._waited)
+        return Asks(group.trial.world, names, self._flags)
 
     def _impossible(self, group: _Group, names: Sequence[str], short: str) -> tuple[Hold, ...]:
-        """What certainly blocks the nodes together; ``short`` is what the others have too little of."""
-        lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.world, names))
+        """What keeps the nodes from going together; ``short`` is what the others have too little of."""
+        lost = tuple(
+            Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.trial.world, names)
+        )
         return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
 
     def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
         """What blocks the next nodes; they are removed from the group's world if nothing does."""
-        trial = group.world.fork()
-        held = remove(trial, names, self._flags, self._waited).held
+        trial = group.trial.fork()
+        trial.during(partial(cordon, nodes=names))
+        for name in names:
+            drained = trial.during(partial(drain, nodes=[name], flags=self._flags))
+            # What waits for a single node may fit once that is gone.
+            if held := blocking(drained) or (pending(drained) if len(names) > 1 else ()):
+                return held
+        trial.world.wait()
+        removed = trial.after(partial(delete_nodes, nodes=names))
+        held = tuple(leaving(removed))
         if not held:
-            group.take(trial, names)
+            group.take(trial, removed, names)
         return held
 
 
-def _landed(world: World) -> Iterator[LandedPods]:
+def _local_data(plan: DrainPlan) -> Iterator[Hold]:
+    """The pods whose data a drain deletes."""
+    pods = tuple(
+        NamespacedName.of(pod) for pod in plan.evict
+        if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
+    )  # fmt: skip
+    if pods:
+        yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
+
+
+def _landed(world: World, steps: Iterable[Happenings]) -> Iterator[LandedPods]:
     """Without pods of DaemonSets, which no drain moves."""
+    placed = (pod for step in steps for pod in step.placed)
     return landed_pods(
-        world, lambda pod: None if (name := workload_of(world, pod)).kind in GO_WITH_THEIR_NODES else name
+        world, placed, lambda pod: None if (name := workload_of(world, pod)).kind in GO_WITH_THEIR_NODES else name
     )
-
-
-def _lost(world: World) -> Iterator[NamespacedName]:
-    """Evicted pods without a controller; those that would be preempted block a node."""
-    return (NamespacedName.of(gone.pod) for gone in world.happenings.lost_for_good())
 
 
 class CountingDomains:
@@ -403,8 +437,7 @@ def _is_made_again(world: World, pod: Pod) -> bool:
 class Asks:
     """Requests of a world's nodes, in the order of their removal; the world is not changed."""
 
-    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> None:
-        """Pods that ``waited`` before the world settled do not count: they may wait again."""
+    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
         self._cluster = world.cluster
         self._positions = np.array([self._cluster.nodes.index[name] for name in names], dtype=np.intp)
         kinds = self._cluster.kinds
@@ -412,8 +445,7 @@ class Asks:
         for name in names:
             requested: Counter[str] = Counter()
             for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
-                if key_of(pod) not in waited:
-                    requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+                requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             requests.append(requested)
         # Nodes may have more of other resources than they report, and profiles may ignore those.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Literal
 
 from msgspec import Struct
 
 from kubespread.controllers.disruption.budgets import Expectation, disruptions_allowed
-from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.disruption.eviction import LET_THROUGH, evict
 from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.questions.removable.playing import refusals
+from kubespread.questions.removable.holds import KeptBy, refusals
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, workload_of
 
-KeptBy = Literal["budget", "noController", "localStorage", "daemonSet", "safeToEvict", "doNotDisrupt"]
-_KUBECTL = DrainFlags(ignore_daemonsets=True)
-"""kubectl drain as it is typed; data in emptyDir and pods without a controller are what it refuses."""
+_ASKING = DrainFlags(delete_emptydir_data=False)
+"""kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
 WorkloadOf = Callable[[Pod], WorkloadName | None]
 """The workload of a pod that counts; None for others."""
 
@@ -95,9 +93,9 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
     for node in world.living.nodes.objects:
         name = node.metadata.name
         pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}
-        for hold in refusals(drain_plan(world, name, _KUBECTL)):
+        for hold in refusals(drain_plan(world, name, _ASKING)):
             if held := tuple(pod for pod in pods if pod in hold.pods):
-                yield KeptNode(_as_kept(hold.cause), name, held)
+                yield KeptNode(hold.cause, name, held)  # type: ignore[arg-type]  # three of them
         refused = tuple(
             key for key, pod in pods.items()
             if evict(pod, world.budgets.protecting(pod, world.time), world.time).code != LET_THROUGH
@@ -121,10 +119,6 @@ def _kept_by_autoscalers(node: Node, pods: dict[NamespacedName, Pod]) -> Iterato
     undisturbed = _annotated(pods, DO_NOT_DISRUPT, "true")
     if undisturbed or node.metadata.annotations.get(DO_NOT_DISRUPT) == "true":
         yield KeptNode("doNotDisrupt", node.metadata.name, undisturbed)
-
-
-def _as_kept(cause: str) -> KeptBy:
-    return "noController" if cause == "noController" else "localStorage" if cause == "localStorage" else "daemonSet"
 
 
 def _annotated(pods: dict[NamespacedName, Pod], annotation: str, value: str) -> tuple[NamespacedName, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import DRAIN, Argument, DrainingQuestion, Option, PriceFile
+from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.removable.report import RemovableReport
@@ -15,14 +15,15 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
 
     A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
-    without breaking a budget by preemption. Control plane nodes, the last node of a domain that a hard constraint
-    counts, and nodes with pods that have local data or no controller are blocked. Nodes are removed together greedily,
-    those with the fewest pods first: another order may find more.
+    without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Control plane
+    nodes, the last node of a domain that a hard constraint counts, and local data that goes are remarked on. Nodes are
+    removed together greedily, those with the fewest pods first, without control plane nodes and the last of a domain:
+    another order may find more.
 
     \b
     Examples:
       kubespread removable
-      kubespread removable pool=old --delete-emptydir-data
+      kubespread removable pool=old --no-delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
       kubespread removable --prices prices.yaml --scale-requests '*=0.8'
@@ -51,10 +52,6 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
         tuple[str, ...],
         Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]..."),
     ] = ()
-    delete_emptydir_data: Annotated[
-        bool,
-        Option("Also evict pods with emptyDir volumes; without it they block their nodes.", heading=DRAIN),
-    ] = False
     prices: PriceFile = None
 
     most: int | None = None

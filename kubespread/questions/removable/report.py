@@ -23,6 +23,7 @@ HeldBy = Literal[
     "notMade",
     "noRoom",
     "preempts",
+    "fewerReady",
 ]
 
 
@@ -33,7 +34,9 @@ class Hold(Report, frozen=True):
     """``localStorage``, ``noController`` and ``daemonSet``: kubectl drain refuses. ``budget``: the API server refuses
     an eviction. ``noNode``: a pod finds no other node. ``notMade``: a controller does not make another pod, as a
     StatefulSet whose earlier pod is not ready. ``noRoom``: its pods ask for more than is free elsewhere. ``preempts``:
-    its pods push others away that nobody makes again, or that a budget protects.
+    its pods push others away that nobody makes again, or that a budget protects. ``fewerReady``: a workload has fewer
+    ready pods than before and than it is to have, as where what makes its pods is not modeled. Two are no more than
+    remarks: ``controlPlane`` and ``lastOfDomain``, the last node of a domain that a hard constraint counts.
     """
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
@@ -73,8 +76,8 @@ class NodeRemoval(Report, frozen=True):
     place: int | None
     """Its place in the order in which nodes go together, from 1; null where it stays."""
     held: tuple[Hold, ...]
-    """Why it cannot go alone: what is said against it whatever happens, what kubectl refuses, and where a drain that
-    went on all the same would end. Of one that can and stays, why it cannot go after those that do.
+    """Why it cannot go alone: what kubectl refuses, and where a drain that went on all the same would end. Of one that
+    can and stays, why it does not go after those that do.
     """
     violated: tuple[str, ...]
     """Workloads that it leaves, going alone, further from a hard constraint than maxSkew allows: ``WORKLOAD: zone
@@ -98,10 +101,16 @@ class NodeRemoval(Report, frozen=True):
     """
     price: str | None = None
     """What it costs; null where that is not known or not asked."""
+    remarks: tuple[Hold, ...] = ()
+    """What is to be known before it goes and does not keep it: ``controlPlane``, ``lastOfDomain``, and
+    ``localStorage`` for data that its drain deletes.
+    """
 
 
 class Together(Report, frozen=True):
-    """Nodes drained and deleted in one cluster, in groups that are cordoned at once."""
+    """Nodes drained and deleted in one cluster, in groups that are cordoned at once; none of the control plane, and not
+    the last node of a domain.
+    """
 
     nodes: tuple[str, ...]
     """In the order in which they are drained."""
@@ -133,6 +142,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
     nodes: int
     """How many the cluster has."""
+    pending_before: int = 0
+    """Pods that are pending before any node goes, once the cluster has settled."""
     rows: tuple[NodeRemoval, ...]
     """The nodes that are asked about: those that go together in their order, then those that can go alone, then the
     others; fewest pods first, then by name.

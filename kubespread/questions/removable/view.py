@@ -9,7 +9,8 @@ from itertools import islice
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.removable.report import Hold, LandedOfGroup, NodeRemoval, RemovableReport
+from kubespread.questions.removable.holds import KEEPS
+from kubespread.questions.removable.report import HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
 from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import Cell, Line, wrapped
 from kubespread.views.look import Look
@@ -25,18 +26,6 @@ _WIDEST_ZONE = 16
 _MAX_REASONS, _MAX_NAMED = 6, 2
 _LEAST_NAME = 12
 _MAX_PODS = 3
-_WORDS = {
-    "controlPlane": "control plane",
-    "lastOfDomain": "last of its domain",
-    "localStorage": "local data",
-    "noController": "no controller",
-    "daemonSet": "DaemonSet",
-    "budget": "budget",
-    "noNode": "no other node",
-    "notMade": "not made yet",
-    "noRoom": "no room",
-    "preempts": "preemption",
-}
 
 
 def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
@@ -44,9 +33,10 @@ def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
 
     Without ``names_protected`` all pods of a budget share one sentence.
     """
-    word = _WORDS[hold.cause]
+    keeps = KEEPS[hold.cause]
+    word = keeps.word
     whom = f" {some_of(hold.pods, _MAX_PODS)}" if hold.pods and (names_protected or hold.cause != "budget") else ""
-    if hold.cause in ("localStorage", "noController"):
+    if keeps.names_itself:
         return f"{word}:{whom}"
     if hold.cause == "lastOfDomain":
         return f"the last node of {hold.detail}"
@@ -54,7 +44,9 @@ def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
 
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
-    """Effects of removing a node, besides moving its pods."""
+    """Effects of removing a node, besides moving its pods, and what else is to be known of it."""
+    if local := [pod for remark in row.remarks if remark.cause == "localStorage" for pod in remark.pods]:
+        yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
     yield from (f"leaves {violation}" for violation in row.violated)
     if row.until_deleted and row.alone:
         wait = "waits" if row.until_deleted == 1 else "wait"
@@ -66,7 +58,7 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
 
-def _causes(row: NodeRemoval) -> list[str]:
+def _causes(row: NodeRemoval) -> list[HeldBy]:
     return list(dict.fromkeys(hold.cause for hold in row.held))
 
 
@@ -80,7 +72,7 @@ _NODE: Sequence[Column[NodeRemoval]] = (
     Column(header="TOGETHER", value=lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
-        header="HELD-BY", value=_causes, text=lambda row: ", ".join(_WORDS[cause] for cause in _causes(row)),
+        header="HELD-BY", value=_causes, text=lambda row: ", ".join(KEEPS[cause].word for cause in _causes(row)),
         fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
     ),
     Column(

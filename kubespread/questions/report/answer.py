@@ -234,13 +234,9 @@ class _Asking:
         scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
         if not grown or not self._begins("scaling"):
             return
-        settled = scene.asking(scene.question, "scaling up").settled(self.whose, "anything is scaled up")
-        together = at_maximum(settled.world, settled.waited, grown)
-        alone = (
-            at_maximum(settled.world, settled.waited, [one])
-            for one in grown
-            if together.preempts or one[0] in together.lacking
-        )
+        baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
+        together = at_maximum(baseline, grown)
+        alone = (at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
         yield from of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:

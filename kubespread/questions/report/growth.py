@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -13,10 +14,8 @@ from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import desired_replicas, unmade_pods, workload_of
-from kubespread.world.reporting.missing import Missing
-from kubespread.world.store.happenings import PREEMPTED
-from kubespread.world.store.pod_book import PodKey
+from kubespread.world.reporting.difference import Baseline, Trial
+from kubespread.world.reporting.happenings import desired_replicas, unmade_pods
 
 
 class AtMaximum(Struct, frozen=True):
@@ -58,15 +57,15 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
                 yield name, most.text, most.most
 
 
-def at_maximum(world: World, waited: Collection[PodKey], scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
-    """Scaled up one after another, in a fork of a settled world; ``waited`` is as for `Missing`."""
-    fork, missing = world.fork(), Missing(world, waited)
+def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
+    """Scaled up one after another, at least one."""
+    trial = Trial(baseline, baseline.world.fork())
     for name, _, most in scaled:
-        apply(fork, Scale(name.kind, name.name, most, name.namespace), "")
-    waiting, unmade = missing.newly_waiting(fork), list(unmade_pods(fork, missing.newly_unmade(fork, has_grown=True)))
-    lacking = Counter(workload_of(fork, pod.pod) for pod in waiting)
-    for row in unmade:
-        lacking[row.workload] += row.count
-    message = fork.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
-    preempts = any(gone.why == PREEMPTED for gone in fork.happenings.gone)
-    return AtMaximum(tuple(scaled), dict(lacking), sum(row.count for row in unmade), preempts, message)
+        difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
+    waiting, unmade = difference.waiting, list(unmade_pods(trial.world, difference.unmade))
+    lacking = Counter(difference.pending)
+    lacking.update(difference.not_made)
+    message = trial.world.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
+    return AtMaximum(
+        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message
+    )  # fmt: skip

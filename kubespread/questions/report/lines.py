@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
-from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -17,7 +16,8 @@ from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.stuck import SHORT
-from kubespread.questions.removable.evictions import KeptBy, KeptNode, TightBudget
+from kubespread.questions.removable.evictions import KeptNode, TightBudget
+from kubespread.questions.removable.holds import KEEPS, KeptBy
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.growth import AtMaximum
 from kubespread.questions.report.own_rules import Rule, Stray
@@ -233,30 +233,20 @@ def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[R
         )
 
 
-_KEPT: Mapping[KeptBy, tuple[Badness, str]] = {
-    "noController": ("warning", "kubectl drain refuses without --force, for pods that nothing makes again"),
-    "budget": ("warning", "a budget refuses an eviction now"),
-    "daemonSet": ("warning", "kubectl drain refuses, for pods of a DaemonSet that is gone"),
-    "localStorage": ("notice", "kubectl drain refuses without --delete-emptydir-data, for pods with local data"),
-    "safeToEvict": ("notice", f"cluster-autoscaler keeps them, for pods annotated {SAFE_TO_EVICT}: false"),
-    "doNotDisrupt": ("notice", f"Karpenter keeps them, for {DO_NOT_DISRUPT}: true"),
-}
-
-
 def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> Iterator[ReportLine]:
     """A line for each reason for which nodes are not drained, of so many nodes."""
     by_cause: dict[KeptBy, list[KeptNode]] = {}
     for node in kept:
         by_cause.setdefault(node.cause, []).append(node)
     for cause, nodes in by_cause.items():
-        level, why = _KEPT[cause]
+        keeps = KEEPS[cause]
         pods = [pod.called for node in nodes for pod in node.pods]
         yield ReportLine(
             key=f"drains/{cause}",
             area="drains",
             question="report",
-            level=level,
-            what=f"{len(nodes):,} of {count_of(number, 'node')} cannot be drained: {why}"
+            level=keeps.level,
+            what=f"{len(nodes):,} of {count_of(number, 'node')} {keeps.nodes}"
             f"{f': {some_of(pods, _MAX_NAMED)}' if pods else ''}",
             extent=len(nodes),
             nodes=tuple(node.node for node in nodes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Self
 
@@ -17,7 +18,7 @@ from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.editing import played
 from kubespread.questions.question import asks
-from kubespread.questions.scene import OnProgress, Scene, Settled, ask
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import (
@@ -30,6 +31,7 @@ from kubespread.questions.survive.report import (
 )
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.reports.happened import LandedPods, UnmadePods
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
@@ -38,15 +40,16 @@ from kubespread.wording import EMPTY, short_key
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.unmade import unmade
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline, Difference, Trial, ready_pods
 from kubespread.world.reporting.happenings import (
     AskedWorkloads,
     desired_replicas,
     landed_pods,
     node_evictions,
     preempted_pods,
+    unmade_pods,
 )
-from kubespread.world.reporting.missing import Missing
-from kubespread.world.store.happenings import LOST, PREEMPTED
+from kubespread.world.store.happenings import LOST, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import Waiting
 
@@ -104,7 +107,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         preemption=question.preemption,
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),
-        pending_before=counting.pending,
+        pending_before=counting.baseline.pending(counting.counts),
         losses=losses,
         after=counting.first,
         pairs=question.pairs,
@@ -190,21 +193,18 @@ class _Counting:
     """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
     def __init__(
-        self, settled: Settled, whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str,
+        self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str,
         told: Sequence[WorkloadName],
     ) -> None:  # fmt: skip
-        """The settled world is not changed; ``steps`` come before each loss, ``namespace`` is that of names in them.
-        Each loss has a row for those of ``told``, whether it touches them or not.
+        """``steps`` come before each loss, ``namespace`` is that of names in them. Each loss has a row for those of
+        ``told``, whether it touches them or not.
         """
-        self.whose, self.notes = whose, [*settled.notes]
-        self.begun = self.world = settled.world
-        self.assumed = self.world.assumed
-        self._asked = AskedWorkloads(self.world, whose.those_in(self.world))
-        self.missing = Missing(self.world, settled.waited)
-        self._before: dict[WorkloadName, tuple[int, int]] = {}
+        self.whose, self.baseline, self.notes, self.told = whose, baseline, [*notes], told
+        self.assumed = baseline.world.assumed
+        self.counts = whose.those_in(baseline.world)
+        self._asked = AskedWorkloads(baseline.world, self.counts)
+        self.trial = Trial(baseline, baseline.world.fork(), self.counts)
         self.silenced: tuple[str, ...] = ()
-        self.changed: dict[WorkloadName, None] = {}
-        self.told = dict.fromkeys(told)
         self.first = self._after(steps, namespace) if steps else None
 
     @classmethod
@@ -212,33 +212,37 @@ class _Counting:
         whose = question.asked_in(scene.snapshot)
         # No step reads a file: an assistant may have written it.
         steps = [parse(step, None) for step in question.after]
-        return cls(scene.settled(whose, "anything is lost"), whose, steps, whose.default, question.told)
+        return cls(*scene.settled("anything is lost"), whose, steps, whose.default, question.told)
+
+    @property
+    def world(self) -> World:
+        """The world that each domain is lost in."""
+        return self.trial.world
 
     def _after(self, steps: Sequence[Edit], namespace: str) -> FirstFailure:
         """Go on from the world after ``steps``; what counts is compared with the one before them."""
-        self.world = self.begun.fork()
-        _read_numbers((self.begun, self.world), self.workloads)
-        lost: list[NamespacedName] = []
-        for notes, happened in played(self.world, steps, namespace):
+        happened: list[Happenings] = []
+        for notes, step in played(self.world, steps, namespace):
             self.notes += notes
-            gone = (gone.pod for gone in happened.lost_for_good())
-            lost += (NamespacedName.of(pod) for pod in gone if self.workload(pod) is not None)
-        standing = {node.metadata.name for node in self.begun.living.nodes.objects if not is_silent(node)}
+            happened.append(step)
+        self.trial = Trial(self.baseline, self.world, self.counts, tuple(happened))
+        difference = self.trial.difference
+        standing = {node.metadata.name for node in self.baseline.world.living.nodes.objects if not is_silent(node)}
         self.silenced = tuple(
             node.metadata.name
             for node in self.world.living.nodes.objects
             if is_silent(node) and node.metadata.name in standing
         )
-        workloads = sorted(self.workloads, key=in_order)
-        changed = (name for name in workloads if _ready(self.begun, name) != _ready(self.world, name))
-        self.changed = dict.fromkeys(changed)
         alone = _Loss(self, _Domain("", "", ())).report()
         return FirstFailure(
             steps=tuple(map(str, steps)),
             pending=alone.pending,
             pending_after_removal=alone.pending_after_removal,
             short=alone.short,
-            not_made_again=(*lost, *alone.not_made_again),
+            not_made_again=tuple(
+                dict.fromkeys((*(NamespacedName.of(gone.pod) for gone in difference.lost), *alone.not_made_again))
+            ),
+            is_done=difference.is_done,
         )
 
     def __call__(self, domain: _Domain) -> DomainLoss:
@@ -248,26 +252,16 @@ class _Counting:
         """The workload that the pod counts for, the pod itself without a controller; None where it does not count."""
         return self._asked.of(pod)
 
-    def before(self, workload: WorkloadName) -> tuple[int, int]:
-        """How many pods of a workload are ready before anything is lost, and how many are desired."""
-        if workload not in self._before:
-            self._before[workload] = _ready(self.begun, workload), desired_replicas(self.world, workload)
-        return self._before[workload]
-
     @property
     def workloads(self) -> set[WorkloadName]:
         """All that count."""
-        return {workload for pod in self.begun.book if (workload := self.workload(pod)) and workload.kind != "Pod"}
+        book = self.baseline.world.book
+        return {workload for pod in book if (workload := self.workload(pod)) and workload.kind != "Pod"}
 
     @property
     def is_empty(self) -> bool:
         """Whether no pod counts."""
-        return all(self.workload(pod) is None for pod in self.begun.book)
-
-    @property
-    def pending(self) -> int:
-        """How many pods that count wait before any loss."""
-        return sum(self.workload(waiting.pod) is not None for waiting in self.begun.waiting)
+        return all(self.workload(pod) is None for pod in self.baseline.world.book)
 
 
 class _Loss:
@@ -275,85 +269,75 @@ class _Loss:
 
     def __init__(self, counting: _Counting, domain: _Domain) -> None:
         self._counting, self._domain = counting, domain
-        self._world = counting.world.fork()
+        self._trial = counting.trial.fork()
         self._failed = frozenset((*domain.nodes, *counting.silenced))
         pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
         self._ready_here = Counter(counting.workload(pod) for pod in pods if is_ready(pod))
         """How many ready pods each workload has in the domain before it is lost."""
-        self._touched = self._workloads(pods) | counting.changed | counting.told
-        _read_numbers((counting.world, self._world), self._touched)
-
-    def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
-        """The workloads of the pods that count, without single pods."""
-        workloads = (self._counting.workload(pod) for pod in pods)
-        return dict.fromkeys(workload for workload in workloads if workload is not None and workload.kind != "Pod")
 
     def report(self) -> DomainLoss:
-        world, names, counting = self._world, self._domain.nodes, self._counting
-        nodes = world.living.nodes
+        trial, names, counting = self._trial, self._domain.nodes, self._counting
+        nodes = trial.world.living.nodes
         already_lost = all(is_silent(nodes.objects[nodes.index[name]]) for name in names)
-        fail(world, names)
-        happened = world.happenings
+        difference = trial.during(partial(fail, names=names))
+        happened = difference.happened[-1]
         notes = tuple(happened.notes)
         placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
-        failed, lost, landed = self.state(), self._lost, tuple(landed_pods(world, counting.workload))
-        remove_failed(world, [*names, *(name for name in counting.silenced if name not in names)])
-        removed, made_room = self.state(), tuple(preempted_pods(happened))
-        workloads = tuple(self._rows(failed, removed))
+        failed, lost, landed = self._state(difference), self._lost(difference), self._landed(happened)
+        gone = [*names, *(name for name in counting.silenced if name not in names)]
+        difference = trial.during(partial(remove_failed, names=gone))
+        removed, made_room = self._state(difference), tuple(preempted_pods(happened))
+        workloads = tuple(self._rows(failed, removed, difference))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
             nodes=len(names),
             already_lost=already_lost,
             lost=lost,
-            lost_after_removal=self._lost,
+            lost_after_removal=self._lost(difference),
             placed=len(placed),
-            pending=failed.pending,
-            pending_after_removal=removed.pending,
+            pending=failed.waiting.total(),
+            pending_after_removal=removed.waiting.total(),
             preempted=len(made_room),
             made_room=made_room,
-            not_made_again=tuple(
-                NamespacedName.of(gone.pod)
-                for gone in happened.lost_for_good()
-                if counting.workload(gone.pod) is not None and gone.pod.spec.node_name not in counting.silenced
-            ),
+            not_made_again=tuple(NamespacedName.of(gone.pod) for gone in difference.lost_unasked),
             message=failed.message,
             message_after_removal=removed.message,
             short=tuple(_short(workloads, failed, removed)),
+            not_made=failed.not_made,
+            not_made_after_removal=removed.not_made,
+            broken_budgets=tuple(difference.broken_budgets),
             workloads=workloads,
             landed=landed,
-            landed_after_removal=tuple(landed_pods(world, counting.workload)),
+            landed_after_removal=self._landed(happened),
             evictions=tuple(node_evictions(happened)),
             notes=notes,
         )
 
-    @property
-    def _lost(self) -> int:
+    def _landed(self, happened: Happenings) -> tuple[LandedPods, ...]:
+        return tuple(landed_pods(self._trial.world, happened.placed, self._counting.workload))
+
+    def _lost(self, difference: Difference) -> int:
         """Those of its own nodes, not of those that failed before."""
         names = frozenset(self._domain.nodes)
-        return sum(pod.spec.node_name in names for pod in self._gone(LOST))
+        lost = (gone.pod for gone in difference.happened[-1].gone if gone.why == LOST)
+        return sum(pod.spec.node_name in names and self._counting.workload(pod) is not None for pod in lost)
 
-    def _gone(self, why: str) -> list[Pod]:
-        gone = (pod.pod for pod in self._world.happenings.gone if pod.why == why)
-        return [pod for pod in gone if self._counting.workload(pod) is not None]
-
-    def state(self) -> _State:
+    def _state(self, difference: Difference) -> _State:
         """The current state of what counts."""
-        world, counting = self._world, self._counting
-        pending = [
-            waiting for waiting in counting.missing.newly_waiting(world) if counting.workload(waiting.pod) is not None
-        ]
-        charged, waiting = self._first_of_each(pending), self._first_of_each(world.waiting)
-        touched = self._touched | self._workloads([*self._gone(PREEMPTED), *world.happenings.placed])
-        ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
-        short = (workload for workload, count in ready.items() if count < self._enough(workload))
-        why = {workload: self._why(workload, charged.get(workload), waiting.get(workload)) for workload in short}
-        waits = Counter(name for pod in pending if (name := counting.workload(pod.pod)) is not None)
-        return _State(len(pending), world.message(pending[0]) if pending else None, ready, why, waits)
-
-    def _enough(self, workload: WorkloadName) -> int:
-        """The ready pods it needs: as many as before, or as desired if fewer."""
-        return min(self._counting.before(workload))
+        world, waiting = difference.world, self._first_of_each(difference.world.waiting)
+        charged = self._first_of_each(difference.waiting)
+        names = dict.fromkeys((*difference.touched, *self._counting.told))
+        return _State(
+            message=world.message(difference.waiting[0]) if difference.waiting else None,
+            ready={name: ready_pods(world, name) for name in sorted(names, key=in_order) if name.kind != "Pod"},
+            why={
+                short.workload: self._why(short.workload, charged.get(short.workload), waiting.get(short.workload))
+                for short in difference.short
+            },
+            waiting=Counter(difference.pending),
+            not_made=tuple(unmade_pods(world, difference.unmade)),
+        )
 
     def _first_of_each(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
         """The first of the pods of each workload that counts."""
@@ -365,7 +349,7 @@ class _Loss:
 
     def _why(self, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
         """Why a workload is short. A pod of it may wait because of the loss, or may have waited anyway."""
-        world = self._world
+        world = self._trial.world
         if charged is not None:
             return world.message(charged)
         owners = world.owners_below(workload)
@@ -378,17 +362,17 @@ class _Loss:
             return world.message(waiting)
         return next((row.message for row in unmade(world, owners)), _FEWER)
 
-    def _rows(self, failed: _State, removed: _State) -> Iterator[LostWorkload]:
+    def _rows(self, failed: _State, removed: _State, difference: Difference) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
-            before, wanted = self._counting.before(workload)
+            before = difference.baseline.ready(workload)
             yield LostWorkload(
                 workload=workload,
-                wanted=wanted,
+                wanted=desired_replicas(difference.world, workload),
                 ready_before=before,
                 # Pods preempted or placed only after the removal were not touched before it.
                 ready=failed.ready.get(workload, before),
                 ready_after_removal=after,
-                ready_at_first=_ready(self._counting.world, workload) - self._ready_here[workload],
+                ready_at_first=ready_pods(self._counting.world, workload) - self._ready_here[workload],
                 pending=failed.waiting[workload],
                 pending_after_removal=removed.waiting[workload],
             )
@@ -397,15 +381,15 @@ class _Loss:
 class _State(Struct, frozen=True):
     """One of the two end states: before and after the Node objects are deleted."""
 
-    pending: int
     message: str | None
     """kube-scheduler's message for the first of the pending pods."""
     ready: Mapping[WorkloadName, int]
-    """Ready pods of each workload that lost some."""
+    """Ready pods of each workload that the loss touches."""
     why: Mapping[WorkloadName, str]
     """Why, for each workload that is short."""
     waiting: Counter[WorkloadName]
-    """How many of the pending pods each workload has."""
+    """How many pods more each workload has pending."""
+    not_made: tuple[UnmadePods, ...]
 
 
 def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Iterator[ShortWorkload]:
@@ -421,18 +405,3 @@ def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Ite
                 why=failed.why.get(row.workload) or removed.why[row.workload],
                 why_after_removal=removed.why.get(row.workload) or failed.why[row.workload],
             )
-
-
-def _read_numbers(worlds: Iterable[World], workloads: Iterable[WorkloadName]) -> None:
-    """Read how many replicas controllers are to have that the cluster does not list: from their pods, so before any pod
-    is lost.
-    """
-    for world in worlds:
-        for workload in workloads:
-            for owner in world.owners_below(workload):
-                world.owner(owner)
-
-
-def _ready(world: World, workload: WorkloadName) -> int:
-    """How many pods of a workload are ready."""
-    return sum(world.book.count(owner).ready for owner in world.owners_below(workload))

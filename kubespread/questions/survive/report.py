@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import LandedPods, NodeEviction
+from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods
 from kubespread.reports.parts import (
     Judgment,
     PreemptedPod,
@@ -18,7 +18,7 @@ from kubespread.reports.parts import (
 )
 from kubespread.wording import EMPTY, count_of, domain_noun, some_of
 
-Trouble = Literal["pending", "short", "lost"]
+Trouble = Literal["pending", "short", "lost", "unmade", "budget"]
 
 
 class ShortWorkload(Report, frozen=True, gc=False):
@@ -115,7 +115,9 @@ class DomainLoss(Report, frozen=True):
     preempted: int
     """Pods on other nodes that were preempted by then, of any workload."""
     not_made_again: tuple[NamespacedName, ...]
-    """NAMESPACE/name of pods that no known controller recreates."""
+    """NAMESPACE/name of pods that no known controller recreates, those that earlier steps took too, unless they evicted
+    or deleted them.
+    """
     message: str | None
     """kube-scheduler's, for the first of the pods that are pending then; null where none is."""
     short: tuple[ShortWorkload, ...]
@@ -130,9 +132,16 @@ class DomainLoss(Report, frozen=True):
     already_lost: bool = False
     """Whether none of its nodes answered before: then only their deletion takes pods."""
     trouble: tuple[Trouble, ...] = ()
-    """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, or pods ``lost`` for good. Empty
-    where the domain can be lost.
+    """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, pods ``lost`` for good, pods
+    ``unmade`` though their workloads are not short, or a ``budget`` that preemption broke. Empty where the domain can
+    be lost.
     """
+    not_made: tuple[UnmadePods, ...] = ()
+    """Pods that workloads should have and that do not exist, of each those that it lacks more of than before."""
+    not_made_after_removal: tuple[UnmadePods, ...] = ()
+    """The same once the Node objects are deleted."""
+    broken_budgets: tuple[str, ...] = ()
+    """NAMESPACE/name of the disruption budgets that preemption broke by then."""
     made_room: tuple[PreemptedPod, ...] = ()
     """The ``preempted`` pods, in order."""
     workloads: tuple[LostWorkload, ...] = ()
@@ -149,11 +158,23 @@ class DomainLoss(Report, frozen=True):
         """The domain, or both of a pair."""
         return self.domain.split("+")
 
+    @property
+    def unmade(self) -> tuple[int, int]:
+        """How many pods are not made in each end state, of workloads that are not short."""
+        short = {short.workload for short in self.short}
+        before, after = (
+            sum(row.count for row in rows if row.workload not in short)
+            for rows in (self.not_made, self.not_made_after_removal)
+        )
+        return before, after
+
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {
             "pending": self.pending or self.pending_after_removal,
             "short": self.short,
             "lost": self.not_made_again,
+            "unmade": any(self.unmade),
+            "budget": self.broken_budgets,
         }
         msgspec.structs.force_setattr(self, "trouble", tuple(trouble for trouble, is_left in leaves.items() if is_left))
 
@@ -171,6 +192,8 @@ class FirstFailure(Report, frozen=True):
     """Workloads with fewer ready pods than desired, in either end state."""
     not_made_again: tuple[NamespacedName, ...]
     """NAMESPACE/name of pods that no known controller recreates."""
+    is_done: bool = True
+    """Whether nothing was refused: of what follows after a step that was, only trouble is known."""
 
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
@@ -204,6 +227,8 @@ class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         if any(loss.trouble for loss in self.losses):
             return "no"
+        if self.after is not None and not self.after.is_done:
+            return "unknown"
         left_to_lose = [loss for loss in self.losses if not loss.already_lost]
         return "yes" if left_to_lose or self.unfinished is not None else "no"
 
@@ -244,13 +269,15 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
 
 
 _Rank = tuple[bool, int, int]
-_TROUBLES: Sequence[Trouble] = ("pending", "short", "lost")
+_TROUBLES: Sequence[Trouble] = get_args(Trouble)
 _NONE: _Rank = (True, 0, len(_TROUBLES))
 
 
 def _of_first(first: FirstFailure) -> str:
     before, after, lost = first.pending, first.pending_after_removal, first.not_made_again
     when = _when(before > 0, after > 0, "also" if before == after else f"{after:,}")
+    if not first.is_done:
+        return f"{', '.join(first.steps)}: not done in full, so whether a domain can be lost after it is not known"
     does = [
         *([f"leaves {count_of(before or after, 'pod')} pending{when}"] if before or after else ()),
         *([f"leaves {count_of(len(first.short), 'workload')} short"] if first.short else ()),
@@ -294,6 +321,10 @@ def _pods(loss: DomainLoss, trouble: Trouble) -> tuple[int, int]:
         return loss.pending, loss.pending_after_removal
     if trouble == "lost":
         return len(loss.not_made_again), len(loss.not_made_again)
+    if trouble == "unmade":
+        return loss.unmade
+    if trouble == "budget":
+        return len(loss.broken_budgets), len(loss.broken_budgets)
     enough = [min(workload.wanted, workload.ready_before) for workload in loss.short]
     return (
         sum(max(0, least - workload.ready) for least, workload in zip(enough, loss.short, strict=True)),
@@ -332,6 +363,13 @@ def _does(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
         leaves = f"leaves {_most(before if any(before) else after, 'pod')} pending"
         then = "also" if before == after else _most(after)
         return f"{leaves}{'' if losses[0].already_lost else _when(any(before), any(after), then)}"
+    if trouble == "unmade":
+        made = _most([max(loss.unmade) for loss in losses], "pod")
+        why = next(row.message for loss in losses for row in (*loss.not_made, *loss.not_made_after_removal))
+        return f"leaves {made} not made: {why}"
+    if trouble == "budget":
+        budgets = list(dict.fromkeys(name for loss in losses for name in loss.broken_budgets))
+        return f"breaks {count_of(len(budgets), 'budget')} by preemption: {some_of(budgets, _MAX_NAMED)}"
     return _short(losses)
 
 

@@ -4,7 +4,7 @@ by playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
@@ -12,12 +12,12 @@ from typing import NamedTuple, Self
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
@@ -38,8 +38,8 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import desired_replicas
-from kubespread.world.reporting.missing import Missing
 
 _MAX_TRIED = 12
 
@@ -93,17 +93,18 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     since = monotonic()
     trying = _Trying.of(question, scene)
-    took, world = monotonic() - since, trying.start.fork()
+    took, trial = monotonic() - since, trying.trial()
+    world = trial.world
     whose = question.asked_in(scene.snapshot)
     if whose.names or whose.text or whose.namespace is not None:
-        whose.check_any(trying.start, scene.now)
-    report = trying.manner.play(world, trying.before, trying.counts)
+        whose.check_any(trying.baseline.world, scene.now)
+    report = trying.manner.play(trial)
     remedies = _remedies(trying, report, scene, took) if question.remedies and report.verdict != "yes" else _Remedies()
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
-        asked=tuple(whose.named_in(trying.start)),
+        asked=tuple(whose.named_in(trying.baseline.world)),
         namespace=whose.within,
         selector=whose.text,
         cluster=scene.source,
@@ -157,9 +158,9 @@ class Manner(Struct, frozen=True):
         """The nodes to replace."""
         return tuple(nodes_of_target(self.pool, world.living.nodes.objects))
 
-    def play(self, world: World, missing: Missing, counts: Callable[[WorkloadName], bool]) -> UpgradeReport:
-        names = [node.metadata.name for node in self.nodes(world)]
-        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing, counts, self.to)
+    def play(self, trial: Trial) -> UpgradeReport:
+        names = [node.metadata.name for node in self.nodes(trial.world)]
+        return replace_nodes(trial, names, self.surge, self.batch, self.flags, self.to)
 
 
 class _Remedies(Struct, frozen=True):
@@ -189,11 +190,9 @@ class _Trying:
     def __init__(self, scene: Scene, manner: Manner, whose: WorkloadsAsked) -> None:
         self.manner = manner
         self._as_read = scene.world.fork()
-        settled = scene.settled(None, "any node is replaced")
-        self.start, self.notes = settled.world, settled.notes
-        self.before = Missing(settled.world, settled.waited)
-        self.counts = whose.those_in(settled.world)
-        self.assumed = settled.world.assumed
+        self.baseline, self.notes = scene.settled("any node is replaced")
+        self.counts = whose.those_in(self.baseline.world)
+        self.assumed = self.baseline.world.assumed
 
     @classmethod
     def of(cls, question: Upgrade, scene: Scene) -> Self:
@@ -201,6 +200,10 @@ class _Trying:
         nodes_of_target(pool, scene.now.nodes)
         manner = Manner(pool, question.surge, question.batch, question.drain_flags, question.to)
         return cls(scene, manner, question.asked_in(scene.snapshot))
+
+    def trial(self) -> Trial:
+        """A fork to replace nodes in."""
+        return Trial(self.baseline, self.baseline.world.fork(), self.counts)
 
     def __call__(self, trials: Sequence[_Trial]) -> _Tried:
         """Each asks for more than the one before, and is played only where that does not suffice."""
@@ -214,17 +217,17 @@ class _Trying:
         """The pods that are lost for good; None where nodes are left, a budget is broken or more pods are left pending
         than before, by the change itself too.
         """
-        other, missing = self.start.fork(), self.before
+        attempt = self.trial()
         try:
             if trial.edit is not None:
                 # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
                 other = self._as_read.fork()
                 apply(other, trial.edit, "")
-                missing = Missing(other)
-            outcome = trial.manner.play(other, missing, self.counts)
+                attempt = Trial(Baseline.settled(other), other.fork(), self.counts)
+            outcome = trial.manner.play(attempt)
         except KubespreadError:
             return None
-        if outcome.verdict != "yes" or self.before.has_more(other):
+        if outcome.verdict != "yes" or Difference(self.baseline, attempt.world, attempt.happened, self.counts).is_worse:
             return None
         return tuple(pod for step in outcome.steps for pod in step.lost)
 
@@ -240,7 +243,7 @@ def _remedies(trying: _Trying, report: UpgradeReport, scene: Scene, took: float)
     """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
     pending. To get ready for that took ``took`` seconds.
     """
-    trials = list(_trials(trying.start, trying.manner, report))
+    trials = list(_trials(trying.baseline.world, trying.manner, report))
     asked = trials[:_MAX_TRIED]
     done = list(scene.tasks(trying, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
     return _Remedies(

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.taint import cordoned, uncordoned
+from kubespread.kube.drain_flags import DrainFlags
+from kubespread.kube.owners import NamespacedName
+from kubespread.kube.taint import uncordoned
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
-from kubespread.reports.happened import BlockedPod
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.daemon_sets import follow
-from kubespread.world.events.draining import DrainRefusedError, check_drain, drain
-from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import gone_pods, pending_pods, unmade_pods, workload_of
-from kubespread.world.reporting.missing import Missing
-from kubespread.world.store.happenings import EVICTED, PREEMPTED
+from kubespread.world.events.draining import delete_nodes, drain
+from kubespread.world.reporting.difference import Trial
+from kubespread.world.reporting.happenings import (
+    blocked_pods,
+    gone_pods,
+    pending_pods,
+    unmade_pods,
+    workload_of,
+)
+from kubespread.world.store import happenings
+from kubespread.world.store.happenings import EVICTED, PREEMPTED, RefusedDrain
 from kubespread.world.store.pod_book import key_of
-
-POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
-"""The flags of managed node pools' drains: pods without a controller are refused, as kubectl refuses them."""
 
 
 def replace_nodes(
-    world: World,
-    nodes: Sequence[str],
-    surge: int = 0,
-    batch: int = 1,
-    flags: DrainFlags = POOL_FLAGS,
-    missing: Missing | None = None,
-    counts: Callable[[WorkloadName], bool] = lambda _: True,
-    to: str = "",
+    trial: Trial, nodes: Sequence[str], surge: int, batch: int, flags: DrainFlags, to: str = ""
 ) -> UpgradeReport:
     """Replace nodes by copies with fresh names, or by what ``to`` says, ``batch`` at a time and in the order given.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
     they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
     without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
-    leaves ``world`` as it is then. ``missing`` (default: made from ``world``) tells what had no node before. The report
-    has neither remedies nor the cluster; what waits and what is preempted or lost is told of the workloads that
-    ``counts`` names. Raises UsageError and ManifestError for a ``to`` that says nothing.
+    leaves the world as it is then. The report has neither remedies nor the cluster; what waits and what is preempted or
+    lost is told of the workloads that count in ``trial``. Raises UsageError and ManifestError for a ``to`` that says
+    nothing.
     """
-    pool = _Pool(world, nodes, surge, flags, missing or Missing(world), counts, to)
+    pool = _Pool(trial, nodes, surge, flags, to)
     steps: list[UpgradeStep] = []
     blocked: Blocked | None = None
     for start in range(0, len(nodes), batch):
@@ -58,13 +52,12 @@ def replace_nodes(
         steps.append(step)
         if blocked is not None:
             break
-    charged = pool.missing.newly_waiting(world)
-    unmade = [
-        row for row in pool.missing.newly_unmade(world)
-        if counts(world.workloads.above(row.owner, world.book.of(row.owner)))
-    ]  # fmt: skip
-    is_charged = {key_of(waiting.pod) for waiting in charged}
-    counted = [waiting for waiting in world.waiting if counts(workload_of(world, waiting.pod))]
+    difference, world = trial.difference, trial.world
+    is_charged = {key_of(waiting.pod) for waiting in difference.waiting}
+    as_before = (
+        waiting for waiting in world.waiting
+        if key_of(waiting.pod) not in is_charged and trial.counts(workload_of(world, waiting.pod))
+    )  # fmt: skip
     return UpgradeReport(
         kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),
@@ -74,12 +67,12 @@ def replace_nodes(
         steps=tuple(steps),
         replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
         blocked=blocked,
-        pending=tuple(pending_pods(world, (waiting for waiting in counted if key_of(waiting.pod) in is_charged))),
-        not_created=tuple(unmade_pods(world, (row for row in unmade if row.is_refused))),
-        not_made_yet=tuple(unmade_pods(world, (row for row in unmade if not row.is_refused))),
-        pending_as_before=tuple(
-            pending_pods(world, (waiting for waiting in counted if key_of(waiting.pod) not in is_charged))
-        ),
+        pending_before=trial.baseline.pending(trial.counts),
+        pending=tuple(pending_pods(world, difference.waiting)),
+        not_created=tuple(unmade_pods(world, (row for row in difference.unmade if row.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (row for row in difference.unmade if not row.is_refused))),
+        short=tuple(difference.short),
+        pending_as_before=tuple(pending_pods(world, as_before)),
         not_modelled=Upgrade.never_modelled,
         notes=tuple(pool.notes),
     )
@@ -89,12 +82,10 @@ def replace_nodes(
 class _Pool:
     """The nodes to replace, and those that have taken their place."""
 
-    world: World
+    trial: Trial
     nodes: Sequence[str]
     surge: int
     flags: DrainFlags
-    missing: Missing
-    counts: Callable[[WorkloadName], bool]
     to: str
     notes: dict[str, None] = field(default_factory=dict)
     _old: dict[str, Node] = field(init=False)
@@ -103,23 +94,24 @@ class _Pool:
     _made: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        living = self.world.living.nodes
+        living = self.trial.world.living.nodes
         self._old = {name: living.objects[living.index[name]] for name in self.nodes}
         self._joining = {name: _instead_of(node, self.to, living.objects) for name, node in self._old.items()}
 
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
         """One batch, beginning with the pool's node at ``start``."""
-        world, happenings = self.world, self.world.happenings
-        gone, placed, stuck = len(happenings.gone), len(happenings.placed), len(happenings.blocked)
+        world, happenings = self.trial.world, self.trial.world.happenings
+        gone, placed = len(happenings.gone), len(happenings.placed)
+        stuck, refused = len(happenings.blocked), len(happenings.refused)
         added = self._join(start + self.surge)
-        before = len(added)
-        cordons = {name: cordoned(self._old[name]) for name in names}
-        world.change_nodes(NodeChange(replaced=cordons))
-        blocked = self._drain(names, stuck)
-        if blocked is None:
-            world.change_nodes(NodeChange(removed=tuple(names)))
+        before, blocked = len(added), None
+        if drain(world, names, self.flags):
+            world.wait()
+            delete_nodes(world, names)
             world.settle()
             added += self._join(start + len(names))
+        else:
+            blocked = self._blocked(names, happenings.refused[refused:], happenings.blocked[stuck:])
         departed, come = happenings.gone[gone:], happenings.placed[placed:]
         step = UpgradeStep(
             nodes=tuple(names),
@@ -128,7 +120,7 @@ class _Pool:
             evicted=sum(pod.why == EVICTED for pod in departed),
             placed=len(come),
             daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
-            pending=sum(map(self._counts, (waiting.pod for waiting in self.missing.newly_waiting(world)))),
+            pending=len(self.trial.difference.waiting),
             preempted=tuple(gone_pods(pod for pod in departed if pod.why == PREEMPTED and self._counts(pod.pod))),
             lost=tuple(
                 NamespacedName.of(pod.pod) for pod in departed if pod.is_lost_for_good and self._counts(pod.pod)
@@ -139,49 +131,40 @@ class _Pool:
         return step, blocked
 
     def _counts(self, pod: Pod) -> bool:
-        return self.counts(workload_of(self.world, pod))
+        return self.trial.counts(workload_of(self.trial.world, pod))
 
     def _held(self, moved: Iterable[Pod]) -> dict[str, int]:
         """How many pods the remaining nodes of ``moved`` hold now."""
-        cluster = self.world.cluster
+        cluster = self.trial.world.cluster
         counts, index = cluster.running.taken.pod_count, cluster.nodes.index
         names = {pod.spec.node_name for pod in moved} & index.keys()
         return {name: int(counts[index[name]]) for name in sorted(names)}
 
-    def _drain(self, names: Sequence[str], before: int) -> Blocked | None:
-        world = self.world
-        try:
-            check_drain(world, names, self.flags)
-        except DrainRefusedError as refused:
-            return Blocked(nodes=tuple(names), refusal=str(refused), pods=(), workloads=())
-        if drain(world, names, self.flags):
-            return None
-        stuck = world.happenings.blocked[before:]
-        pods = (
-            BlockedPod(
-                pod=NamespacedName.of(blocked.pod),
-                node=blocked.pod.spec.node_name,
-                budget=blocked.budget,
-                message=blocked.message,
-                cause=blocked.cause,
-            )
-            for blocked in stuck
+    def _blocked(
+        self, names: Sequence[str], refused: Sequence[RefusedDrain], stuck: Sequence[happenings.Blocked]
+    ) -> Blocked:
+        """The batch that does not go: pods keep it, or kubectl refuses it."""
+        return Blocked(
+            nodes=tuple(names),
+            refusal="; ".join(map(str, refused)) or None,
+            pods=tuple(blocked_pods(stuck)),
+            workloads=tuple(dict.fromkeys(workload_of(self.trial.world, blocked.pod) for blocked in stuck)),
         )
-        workloads = dict.fromkeys(workload_of(world, blocked.pod) for blocked in stuck)
-        return Blocked(nodes=tuple(names), refusal=None, pods=tuple(pods), workloads=tuple(workloads))
 
     def _join(self, upto: int) -> list[str]:
         """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
-        added: list[str] = []
+        world, added = self.trial.world, list[str]()
+        if upto > self._made:
+            world.wait()
         for name in self.nodes[self._made : upto]:
-            change = self._joining[name].change(self.world.living.nodes.objects)
+            change = self._joining[name].change(world.living.nodes.objects)
             if not (self.to and self.notes):
                 self.notes.update(dict.fromkeys(change.notes))
-            self.world.change_nodes(change)
-            follow(self.world, change, {})
+            world.change_nodes(change)
+            follow(world, change, {})
             added += (node.metadata.name for node in change.added)
         self._made += len(added)
-        self.world.settle()
+        world.settle()
         return added
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
+from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -109,6 +109,10 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     """Pods that their controllers have yet to make in the end and had not before, by workload: a StatefulSet waits for
     those before them.
     """
+    short: tuple[FewerReady, ...] = ()
+    """Workloads that have fewer ready pods in the end than before, and than they are to have."""
+    pending_before: int = 0
+    """Pods that are pending before any node is replaced, once the cluster has settled."""
     remedies: tuple[str, ...] = ()
     """Options that each, alone, get all nodes replaced, leave no pod pending and break no budget, verified by a full
     replay.
@@ -133,8 +137,13 @@ class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
         return sum(len(group.pods) for group in self.pending)
 
     def judged(self) -> Judgment:
-        is_left = self.pending or self.not_created or self.not_made_yet
+        is_left = self.pending or self.not_created or self.not_made_yet or self.short
         return "no" if is_left or any(step.is_bad for step in self.steps) else "yes"
+
+    @property
+    def unexplained(self) -> list[FewerReady]:
+        """Those of ``short`` that lack no pods more than before."""
+        return [row for row in self.short if not row.lacking]
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
@@ -151,6 +160,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         *([f"{count_of(report.left_pending, 'pod')} left pending"] if report.pending else ()),
         *([f"{_number(report.not_created)} not created"] if report.not_created else ()),
         *([f"{_number(report.not_made_yet)} not made yet"] if report.not_made_yet else ()),
+        *([f"{count_of(len(report.unexplained), 'workload')} short of ready pods"] if report.unexplained else ()),
     ]
     blocked_at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
     replaced = f"{report.replaced:,} of {count_of(len(report.nodes), 'node')} replaced"
@@ -164,6 +174,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         yield f"{len(group.pods):,} pending of {group.workload}: {group.message}"
     for unmade, why in ((report.not_created, "not created"), (report.not_made_yet, "not made yet")):
         yield from (f"{row.count:,} of {row.workload} {why}: {row.message}" for row in unmade)
+    yield from map(str, report.unexplained)
     yield from _remedies(report)
     if moved := [pod.pod for step in report.steps for pod in step.preempted if not pod.is_bad]:
         yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"

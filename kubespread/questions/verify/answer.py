@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from shlex import quote
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -61,6 +61,7 @@ from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found
+from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, workload_of
 
 A = TypeVar("A")
@@ -303,7 +304,7 @@ class _Verifying:
             words = ("simulate", reference, "--then rollout")
             yield _Clause("rollout", workload, str(least), words, partial(self._rollout, workload, least))
         if promise.drain:
-            yield _Clause("drain", workload, NEVER_BLOCKED, ("simulate", reference), partial(self._drain, workload))
+            yield _Clause("drain", workload, NEVER_BLOCKED, ("plan",), partial(self._drain, workload))
 
     def _survive(self, survives: Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
@@ -371,19 +372,26 @@ class _Verifying:
     def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
         return clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least)
 
-    def _played(self, step: str) -> PlayReport:
-        scenario = Scenario((parse_step(step, None),), preemption=self._question.preemption)
+    def _played(self, *steps: str) -> PlayReport:
+        scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
         question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
-        return self._of(("play", step), question, f"playing {step}")
+        return self._of(("play", steps), question, f"playing {steps[0]}")
 
     def _drain(self, workload: WorkloadName) -> Found:
-        world = self._world
+        world = self._settled.world
         if gap := self._gap(PodDisruptionBudget, "whether one keeps its pods is not known"):
             return gap
         pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
-        steps = {_drain_of(pod.spec.node_name): pod.spec.node_name for pod in pods if is_active(pod)}
-        drains = ((node, step, self._played(step)) for step, node in sorted(steps.items()))
-        return clauses.drain(drains, {NamespacedName.of(pod) for pod in pods})
+        nodes = sorted({pod.spec.node_name for pod in pods if is_active(pod)})
+        # Whether kubectl refuses for other pods is no workload's promise.
+        drains = ((node, self._played(f"drain {node} --force", f"delete-node {node}")) for node in nodes)
+        return clauses.drain(drains, workload, {NamespacedName.of(pod) for pod in pods})
+
+    @cached_property
+    def _settled(self) -> Baseline:
+        """The cluster that nodes are drained in."""
+        baseline, _ = self._scene.asking(self._question, "draining nodes").settled("any node is drained")
+        return baseline
 
     def _room(self, resource: str, promised: Room) -> Found:
         return clauses.room(self._of("capacity", Capacity(), "adding up what is free"), resource, promised)
@@ -414,11 +422,6 @@ class _Verifying:
         reports = (report for given in answers for report in (given if isinstance(given, tuple) else (given,)))
         lacking = self._lacking if name == "gaps" else ()
         return tuple(dict.fromkeys((*lacking, *(text for report in reports for text in getattr(report, name)))))
-
-
-def _drain_of(node: str) -> str:
-    """With all flags: that kubectl refuses a drain for other pods breaks no workload's promise."""
-    return f"drain {node} --ignore-daemonsets --delete-emptydir-data --force"
 
 
 def _reference(workload: WorkloadName) -> str:

@@ -19,7 +19,7 @@ from kubespread.questions.play.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_name
 from kubespread.questions.verify.report import Kept
-from kubespread.reports.happened import BlockedPod
+from kubespread.reports.happened import Happened
 from kubespread.scenario.promises import Amount, Back, Room
 from kubespread.wording import count_of, domain_noun
 
@@ -55,11 +55,16 @@ class _Loss(Struct, frozen=True):
         return min((at_first, silent, removed), key=lambda moment: moment[0])
 
     def missing(self, back: Back) -> int:
-        """How many ready pods it lacks by then, and how many wait for a node, whichever is more."""
-        lacks = max(0, self.needed - self.row.ready_after_removal, self.row.pending_after_removal)
+        """How many ready pods it lacks by then, and how many wait for a node or are not made, whichever is more."""
+        row, domain = self.row, self.domain
+        unmade, unmade_after_removal = (
+            sum(each.count for each in rows if each.workload == row.workload)
+            for rows in (domain.not_made, domain.not_made_after_removal)
+        )
+        lacks = max(0, self.needed - row.ready_after_removal, row.pending_after_removal + unmade_after_removal)
         if back == "nodes deleted":
             return lacks
-        return max(lacks, self.needed - self.row.ready, self.row.pending)
+        return max(lacks, self.needed - row.ready, row.pending + unmade)
 
     @property
     def why(self) -> str:
@@ -199,28 +204,52 @@ def rollout(report: PlayReport, promised: Amount) -> Found:
     return Found("held", f"{says} while it is rolled out, {_more(margin)}", margin, "its rollout")
 
 
-def drain(drains: Iterable[tuple[str, str, PlayReport]], pods: Collection[NamespacedName]) -> Found:
-    """Whether every node lets go of those of ``pods`` that it has; each is drained by itself, in a step of its own."""
-    nodes, bad, refused, words = 0, list[tuple[str, list[BlockedPod]]](), "", dict[str, tuple[str, str]]()
-    for node, text, report in drains:
-        nodes += 1
-        words[node] = ("--then", quote(text))
-        step = report.steps[0]
-        if step.failed is not None:
-            refused = refused or f"draining {node}: {step.failed}"
-        if stays := [blocked for blocked in step.happened.blocked if blocked.pod in pods]:
-            bad.append((node, stays))
+def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods: Collection[NamespacedName]) -> Found:
+    """Whether every node lets go of those of ``pods`` that it has, and the workload is no worse once it is deleted:
+    each node by itself.
+    """
+    nodes, bad = list[str](), list[tuple[int, str, str]]()
+    refused = ""
+    for node, report in drains:
+        nodes.append(node)
+        drained, last = report.steps[0], report.steps[-1]
+        if drained.failed is not None:
+            refused = refused or f"draining {node}: {drained.failed}"
+        if stays := [blocked for blocked in drained.happened.blocked if blocked.pod in pods]:
+            more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
+            why = f"{stays[0].message} {stays[0].cause}".strip()
+            bad.append((len(stays), node, f"is blocked by {stays[0].pod}{more}{{others}}: {why}"))
+        elif workload in report.worse:
+            number, says = _left(report, last.happened, workload)
+            bad.append((number, node, says))
     if bad:
-        node, stays = max(bad, key=lambda item: len(item[1]))
-        more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
-        others = f" ({len(bad):,} of {count_of(nodes, 'node')} with its pods)" if nodes > 1 else ""
-        why = f"{stays[0].message} {stays[0].cause}".strip()
-        says = f"draining {node} is blocked by {stays[0].pod}{more}{others}: {why}"
-        return Found("broken", says, -sum(len(kept) for _, kept in bad), f"draining {node}", words[node])
+        number, node, says = max(bad, key=lambda item: item[0])
+        others = f" ({len(bad):,} of {count_of(len(nodes), 'node')} with its pods)" if len(nodes) > 1 else ""
+        says = f"draining {node} {says.replace('{others}', others)}"
+        return Found("broken", says, -sum(count for count, *_ in bad), f"draining {node}", _planned(node))
     if refused or not nodes:
         return Found("unknown", refused or "none of its pods is on a node")
-    says = f"{count_of(nodes, 'node')} with its pods can be drained, each by itself"
-    return Found("held", says, words=next(iter(words.values())))
+    says = f"{count_of(len(nodes), 'node')} with its pods can be drained, each by itself"
+    return Found("held", says, words=_planned(nodes[0]))
+
+
+def _left(report: PlayReport, last: Happened, workload: WorkloadName) -> tuple[int, str]:
+    """How many pods the workload lacks once a node is deleted, and why."""
+    if more := last.waiting[workload] - report.start.waiting[workload]:
+        message = next(row.message for row in last.pending if row.workload == workload)
+        return more, f"leaves {count_of(more, 'more pod')} pending{{others}}: {message}"
+    unmade = [row for row in (*last.not_created, *last.not_made_yet) if row.workload == workload]
+    if unmade:
+        return unmade[0].count, f"leaves {count_of(unmade[0].count, 'pod')} not made{{others}}: {unmade[0].message}"
+    short = next((row for row in report.short if row.workload == workload), None)
+    if short is None:
+        return 1, "takes pods for good{others}"
+    return short.wanted - short.ready, f"leaves {short.ready:,} of {short.wanted:,} ready{{others}}"
+
+
+def _planned(node: str) -> Sequence[str]:
+    """The words of the command that shows it."""
+    return "--drain", quote(node), "--delete-node", quote(node), "--force"
 
 
 def room(report: CapacityReport, resource: str, promised: Room) -> Found:

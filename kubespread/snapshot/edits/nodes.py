@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import (
@@ -60,49 +61,71 @@ class Drain(NodesEdit, frozen=True):
     """Nodes are drained as kubectl drain does."""
 
     form: ClassVar = Form(
-        "drain", "NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]",
+        "drain", "NODES [--no-ignore-daemonsets] [--no-delete-emptydir-data] [--force]",
         f"{NODE_USAGE}, and flags of kubectl drain",
         fields={
             "nodes": NODES,
             "ignoreDaemonsets": Field(
-                Holds.FLAG, "leave the pods of DaemonSets alone", flag="--ignore-daemonsets",
-                option="With --drain, ignore pods of DaemonSets.",
+                Holds.FLAG, "leave the pods of DaemonSets alone (default: true)", flag="--ignore-daemonsets",
+                option="With --drain, ignore pods of DaemonSets; without it kubectl refuses a node that has any.",
+                default=True,
             ),
             "deleteEmptydirData": Field(
-                Holds.FLAG, "evict pods with emptyDir volumes too", flag="--delete-emptydir-data",
-                option="With --drain, also evict pods with emptyDir volumes.",
+                Holds.FLAG, "evict pods with emptyDir volumes too (default: true)", flag="--delete-emptydir-data",
+                option="With --drain, also evict pods with emptyDir volumes; without it kubectl refuses.",
+                default=True,
             ),
             "force": FORCE,
         },
         metavar="NODES", option="Drain nodes, as kubectl drain does.",
     )  # fmt: skip
-    ignore_daemonsets: bool = False
-    delete_emptydir_data: bool = False
-    force: bool = False
+    flags: DrainFlags = DrainFlags()
 
     @classmethod
     def parsed(cls, text: str) -> FieldValues | None:
-        known_flags, flags = cls.form.flags, FLAG.findall(text)
-        for flag in flags:
-            if flag not in known_flags.values():
-                listed = f"; its flags are {', '.join(known_flags.values())}"
-                raise UsageError(
-                    f"unknown flag {flag!r} of drain{did_you_mean(near_miss(flag, known_flags.values())) or listed}"
-                )
+        fields = {name: field for name, field in cls.form.fields.items() if field.flag}
+        values = {field.written(value): (name, value) for name, field in fields.items() for value in (True, False)}
+        forms = [form for field in fields.values() for form in field.forms]
+        told: dict[str, bool] = {}
+        for flag in FLAG.findall(text):
+            # kubectl's own way to say no: --ignore-daemonsets=false.
+            form, _, value = flag.partition("=")
+            if form not in forms or value not in ("", "true", "false"):
+                listed = f"; its flags are {', '.join(forms)}"
+                raise UsageError(f"unknown flag {flag!r} of drain{did_you_mean(near_miss(form, forms)) or listed}")
+            name, is_set = values[form]
+            told[name] = is_set is (value != "false")
         nodes = " ".join(FLAG.sub("", text).split())
-        return {"nodes": nodes, **{name: flag in flags for name, flag in known_flags.items()}} if nodes else None
+        return {"nodes": nodes, **told} if nodes else None
 
     @classmethod
     def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        return cls(parse_target(fields["nodes"]), *(bool(fields.get(name)) for name in cls.form.flags))
+        told = {DRAIN_FLAGS[name]: fields[name] for name in DRAIN_FLAGS if name in fields}
+        return cls(parse_target(fields["nodes"]), DrainFlags(**told))
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         # A drained node may well be cordoned already: there is more to a drain.
         return replace(self.replaced(cordoned, nodes), notes=())
 
     def __str__(self) -> str:
-        are_set = (self.ignore_daemonsets, self.delete_emptydir_data, self.force)
-        return self.line({"nodes": self.target, **dict(zip(self.form.flags, are_set, strict=True))})
+        return self.line(
+            {"nodes": self.target, **{name: getattr(self.flags, flag) for name, flag in DRAIN_FLAGS.items()}}
+        )
+
+
+DRAIN_FLAGS = {"ignoreDaemonsets": "ignore_daemonsets", "deleteEmptydirData": "delete_emptydir_data", "force": "force"}
+"""The fields of a drain, and what `DrainFlags` calls them."""
+
+
+def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
+    """A drain with those of ``flags``, by their names in `DrainFlags`, that are not as they are unless they are said;
+    any other edit as it is.
+    """
+    if not isinstance(edit, Drain):
+        return edit
+    default = DrainFlags()
+    said = {name: value for name, value in flags.items() if value is not getattr(default, name)}
+    return replace(edit, flags=replace(edit.flags, **said))
 
 
 class DeleteNode(NodesEdit, frozen=True):

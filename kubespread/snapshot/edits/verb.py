@@ -50,6 +50,17 @@ class Field(Struct, frozen=True):
     """What it is in a text: ``--force``."""
     option: str = ""
     """The meaning of that flag on the command line, beside the verb's option."""
+    default: bool = False
+    """Of a flag: what it is unless it is said. One that is true has a second form, ``--no-force``."""
+
+    def written(self, value: bool) -> str:
+        """The flag that says so: ``--force`` or ``--no-force``."""
+        return self.flag if value else f"--no-{self.flag.removeprefix('--')}"
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """All that it may be in a text."""
+        return tuple(map(self.written, (True, False) if self.default else (True,)))
 
 
 Fields = Mapping[str, Field]
@@ -129,7 +140,10 @@ class Verb(Struct, frozen=True):
         """Fields on one line, to be shown."""
         form, within = cls.form, f"{fields['namespace']}/" if "namespace" in fields else ""
         required = [f"{within}{fields[name]}" for name, field in form.fields.items() if field.is_required]
-        flags = [flag for name, flag in form.flags.items() if fields.get(name) is True]
+        flags = [
+            field.written(fields[name]) for name, field in form.fields.items()
+            if field.flag and isinstance(fields.get(name), bool) and fields[name] is not field.default
+        ]  # fmt: skip
         numbers = [f"{flag} {fields[name]}" for name, flag in form.flags.items() if type(fields.get(name)) is int]
         return " ".join([form.verb, *required, *flags, *numbers])
 

@@ -121,8 +121,13 @@ def _deployment(
 
 
 def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSet) -> NewTemplate:
-    """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster."""
-    pod = template_of(world, world.owner(name_of(replica_set)))
+    """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster. Raises UsageError for
+    one whose pods the API server refuses.
+    """
+    owner = world.owner(name_of(replica_set))
+    pod = template_of(world, owner)
+    if pod is None:
+        raise UsageError(world.api_server.refused[owner.name].message)
     return NewTemplate(deployment, pod, replica_set.metadata.labels.get(TEMPLATE_HASH, ""))
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kubespread.controllers.disruption.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
 from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.world.store.happenings import EVICTED, Blocked
+from kubespread.kube.drain_flags import DrainFlags
+from kubespread.kube.taint import cordoned
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.store.happenings import EVICTED, Blocked, RefusedDrain
 from kubespread.world.store.pod_book import PodKey, key_of
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
-
-
-class DrainRefusedError(Exception):
-    """kubectl evicts nothing of a node; the message is kubectl's."""
 
 
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
@@ -27,17 +26,11 @@ def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
     return plan_drain(node, pods, _daemon_sets(world, pods), flags, world.time)
 
 
-def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
-    """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError at the first such node."""
-    for node in nodes:
-        plan = drain_plan(world, node, flags)
-        if plan.errors:
-            listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
-            raise DrainRefusedError(f'unable to drain node "{node}" due to error: {listed}')
-
-
 def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
-    """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
+    """Cordon all nodes and evict their pods, node by node; whether all are empty.
+
+    A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
+    eviction the API server refuses are in `Happenings.blocked`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
     Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
@@ -45,14 +38,34 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     all others are tried again, until a round evicts nothing.
 
     Source: pkg/registry/core/pod/storage/eviction.go, Create
+    Source: staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go, RunDrain
     """
+    cordon(world, nodes)
     is_empty = True
     for node in nodes:
         plan = drain_plan(world, node, flags)
+        if plan.errors:
+            listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
+            world.happenings.refused.append(RefusedDrain(node, listed))
+            is_empty = False
+            continue
         for warning in plan.warnings:
             world.happenings.note(f"node {node}: {warning}")
         is_empty &= evict(world, plan.evict)
     return is_empty
+
+
+def cordon(world: World, nodes: Sequence[str]) -> None:
+    """New pods stay away from the nodes."""
+    objects = world.living.nodes
+    old = {name: objects.objects[objects.index[name]] for name in nodes}
+    if replaced := {name: new for name, node in old.items() if (new := cordoned(node)) != node}:
+        world.change_nodes(NodeChange(replaced=replaced))
+
+
+def delete_nodes(world: World, nodes: Sequence[str]) -> None:
+    """The Node objects are deleted, and with them the pods that are still there."""
+    world.change_nodes(NodeChange(removed=tuple(nodes)))
 
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.disruption.drain import DrainFlags
 from kubespread.controllers.disruption.eviction import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
@@ -28,7 +27,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.deployments import rollout_of_cluster
-from kubespread.world.events.draining import DrainRefusedError, check_drain, drain, evict
+from kubespread.world.events.draining import drain, evict
 from kubespread.world.events.failing import fail, remove_failed
 from kubespread.world.events.scaling_requests import scale_requests
 from kubespread.world.events.world import World
@@ -42,11 +41,11 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
     """Play one edit until nothing changes any more. ``namespace`` is that of names without one.
 
     What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit of
-    something that does not exist, and in kubectl's words for a drain that it would not begin.
+    something that does not exist.
     """
     match edit:
         case Drain():
-            _drain(world, edit)
+            drain(world, _names(world, edit.target), edit.flags)
         case Fail():
             names = _names(world, edit.target)
             fail(world, names)
@@ -144,21 +143,6 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
 
 def _names(world: World, target: Target) -> list[str]:
     return [node.metadata.name for node in nodes_of_target(target, world.living.nodes.objects)]
-
-
-def _drain(world: World, edit: Drain) -> None:
-    names = _names(world, edit.target)
-    flags = DrainFlags(
-        force=edit.force,
-        ignore_daemonsets=edit.ignore_daemonsets,
-        delete_emptydir_data=edit.delete_emptydir_data,
-    )
-    try:
-        check_drain(world, names, flags)
-    except DrainRefusedError as refused:
-        raise UsageError(str(refused)) from refused
-    world.change_nodes(edit.change(world.living.nodes.objects))
-    drain(world, names, flags)
 
 
 def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:

@@ -51,9 +51,8 @@ def bring_to_number(world: Store, name: WorkloadName) -> None:
     job, pods = world.workloads.jobs[name], world.book.of(name)
     done = controller_pass(job, [*filter(_goes_on, pods), *_uncounted(job, pods)], world.time)
     world.delete(_too_many(world, done.surplus), SCALED_DOWN)
-    if done.create:
-        owner = world.owner(name)
-        template = template_of(world, owner)
+    owner = world.owner(name)
+    if done.create and (template := template_of(world, owner)) is not None:
         indexed = (_of_index(template, index) for index in done.indexes)
         create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
 

@@ -22,7 +22,8 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
     world.api_server.take_refused(name)
     missing = owner.replicas - world.book.count(name).active
     if missing > 0:
-        template = template_of(world, owner)
+        if (template := template_of(world, owner)) is None:
+            return False
         # Whoever is refused one pod is refused all that are like it.
         created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
         return created > 0
@@ -37,10 +38,14 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
     return missing != 0
 
 
-def template_of(world: Store, owner: Owner) -> Pod:
-    """What the owner makes copies of; of one without pods it comes from its object."""
+def template_of(world: Store, owner: Owner) -> Pod | None:
+    """What the owner makes copies of; of one without pods it comes from its object. None where the API server refuses
+    them.
+    """
     if owner.template is None:
-        made = world.surroundings.making(owner.name, world.workloads.objects)
+        made = world.make(owner.name, f"{owner.name.name}-")
+        if made is None:
+            return None
         world.add_missing(made.companions)
         owner.template = states.as_template(made.pod)
     return owner.template

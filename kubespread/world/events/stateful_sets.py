@@ -44,8 +44,10 @@ def reconcile(world: Store, name: WorkloadName) -> bool:
     has_acted = False
     for action in made.actions:
         if isinstance(action, Create):
-            pod = _pod(world, rollout, name, action)
-            has_acted |= world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
+            template = _pod(world, rollout, name, action)
+            if template is None:
+                break
+            has_acted |= world.create(states.copy_of(template, action.pod, world.timestamp), template)
         else:
             has_acted = True
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
@@ -80,14 +82,18 @@ def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None
         rollout.by_ordinal[ordinal] = template
 
 
-def _pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod:
-    """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision."""
+def _pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod | None:
+    """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision. None
+    where the API server refuses it.
+    """
     last = rollout.by_ordinal.get(action.ordinal)
     if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
-        made = world.surroundings.making(name, world.workloads.objects)
+        made = world.make(name, action.pod)
+        if made is None:
+            return None
         world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
     world.create_claims(claims_of(rollout.stateful_set, action.ordinal))

@@ -56,5 +56,7 @@ class World(Store):
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
         for name in names:
             self.dirty.pop(name, None)
+        # What it makes of no pods, and of refused ones, differs too.
+        self.book.changed.update(names)
         changed = [CONTROLLERS[self.controlled_as(name)](self, name) for name in names]
         return any(changed)

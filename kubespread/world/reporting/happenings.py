@@ -31,7 +31,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive
 from kubespread.world.events.unmade import Unmade, unmade
 from kubespread.world.events.world import World
-from kubespread.world.store.happenings import Gone, Happenings
+from kubespread.world.store.happenings import Blocked, Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.spread import constraints_on
@@ -51,9 +51,9 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
-def happened(world: World, before: Cluster) -> Happened:
-    """What happened in ``world`` since its step began, when it was ``before``."""
-    happenings, missing = world.happenings, list(unmade(world))
+def happened(world: World, before: Cluster, happenings: Happenings) -> Happened:
+    """What happened in ``world`` since it was ``before``: ``happenings``."""
+    missing = list(unmade(world))
     were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
     closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
     return Happened(
@@ -66,16 +66,7 @@ def happened(world: World, before: Cluster) -> Happened:
         },
         gone=tuple(gone_pods(happenings.gone)),
         placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed),
-        blocked=tuple(
-            BlockedPod(
-                pod=NamespacedName.of(eviction.pod),
-                node=eviction.pod.spec.node_name,
-                budget=eviction.budget,
-                message=eviction.message,
-                cause=eviction.cause,
-            )
-            for eviction in happenings.blocked
-        ),
+        blocked=tuple(blocked_pods(happenings.blocked)),
         pending=tuple(pending_pods(world, world.waiting)),
         not_created=tuple(unmade_pods(world, (row for row in missing if row.is_refused))),
         not_made_yet=tuple(unmade_pods(world, (row for row in missing if not row.is_refused))),
@@ -83,6 +74,18 @@ def happened(world: World, before: Cluster) -> Happened:
         evictions=tuple(node_evictions(happenings)),
         notes=tuple(happenings.notes),
     )
+
+
+def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[BlockedPod]:
+    """Pods that stay, as a report has them."""
+    for eviction in blocked:
+        yield BlockedPod(
+            pod=NamespacedName.of(eviction.pod),
+            node=eviction.pod.spec.node_name,
+            budget=eviction.budget,
+            message=eviction.message,
+            cause=eviction.cause,
+        )
 
 
 def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
@@ -93,11 +96,11 @@ def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
     )
 
 
-def landed_pods(world: World, of: Callable[[Pod], WorkloadName | None]) -> Iterator[LandedPods]:
-    """Where the pods placed since the step of ``world`` began are, by workload and node; those that went on from there
-    count where they are last, and those that are ``of`` no workload do not.
+def landed_pods(world: World, placed: Iterable[Pod], of: Callable[[Pod], WorkloadName | None]) -> Iterator[LandedPods]:
+    """Where the pods that were ``placed`` are, by workload and node; those that went on from there count where they are
+    last, and those that are ``of`` no workload do not.
     """
-    last = {key_of(pod): pod for pod in world.happenings.placed}
+    last = {key_of(pod): pod for pod in placed}
     stayed = (
         pod for key, pod in last.items()
         if key in world.book and world.book[key].spec.node_name == pod.spec.node_name and is_active(world.book[key])
@@ -177,7 +180,7 @@ def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[UnmadePods]
 def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
-        groups.setdefault(world.workloads.above(row.owner, world.book.of(row.owner)), []).append(row)
+        groups.setdefault(world.above(row.owner), []).append(row)
     return groups
 
 
@@ -286,11 +289,7 @@ def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) ->
         parts.append(f"{lost} that no controller makes again")
     if parts:
         yield f"{edit}: {', '.join(parts)}"
-    for blocked in happened.blocked[:_FEW]:
-        text = f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}"
-        yield Decisive(text.rstrip())
-    if len(happened.blocked) > _FEW:
-        yield Decisive(f"{edit}: {len(happened.blocked) - _FEW} more pods stay")
+    yield from _not_done(edit, happened)
     pending = list(pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in waited)))
     for group in pending[:_FEW]:
         waits = "waits" if len(group.pods) == 1 else "wait"
@@ -302,6 +301,15 @@ def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) ->
     for what, is_refused in (("not created", True), ("not made yet", False)):
         for row in unmade_pods(world, (missing for missing in lacking if missing.is_refused == is_refused)):
             yield Decisive(f"{edit}: {_pods(row.count)} of {row.workload} {what}: {row.message}")
+
+
+def _not_done(edit: str, happened: Happenings) -> Iterator[Decisive]:
+    yield from (Decisive(f"{edit}: not done in full: {refused}") for refused in happened.refused)
+    for blocked in happened.blocked[:_FEW]:
+        text = f"{edit}: pod {NamespacedName.of(blocked.pod)} stays: {blocked.message} {blocked.cause}"
+        yield Decisive(text.rstrip())
+    if len(happened.blocked) > _FEW:
+        yield Decisive(f"{edit}: {len(happened.blocked) - _FEW} more pods stay")
 
 
 def _pods(count: int) -> str:

@@ -92,9 +92,12 @@ class ApiServer:
             if not refusal:
                 self._ledger.charge(pod)
                 return pod, admitted
-        message = f'pods "{pod.metadata.name}" is forbidden: {refusal}'
-        self.refused.setdefault(owner, Refused(message)).pods.append((pod, template))
+        self.refuse(pod, template, owner, f'pods "{pod.metadata.name}" is forbidden: {refusal}')
         return None
+
+    def refuse(self, pod: Pod, template: Pod, owner: WorkloadName, message: str) -> None:
+        """Remember a pod that is not stored."""
+        self.refused.setdefault(owner, Refused(message)).pods.append((pod, template))
 
     def takes_one_more(self, template: Pod) -> bool:
         """Whether another pod of a template would be stored unchanged, and none waits for quota."""

@@ -46,6 +46,17 @@ class Blocked(Struct, frozen=True):
     """The budget's name."""
 
 
+class RefusedDrain(Struct, frozen=True):
+    """A node that kubectl cordons and does not drain."""
+
+    node: str
+    error: str
+    """kubectl's, without what it says of every error: ``cannot delete Pods ...: default/a``."""
+
+    def __str__(self) -> str:
+        return f'unable to drain node "{self.node}" due to error: {self.error}'
+
+
 class Evicted(Struct, frozen=True):
     """A node that failed and whose pods are deleted."""
 
@@ -64,6 +75,7 @@ class Happenings(Struct):
     choices: list[Choice] = field(default_factory=list)
     """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
+    refused: list[RefusedDrain] = field(default_factory=list)
     by_chance: bool = False
     """Whether a controller deleted some of several equal pods."""
     evictions: list[Evicted] = field(default_factory=list)

@@ -183,13 +183,22 @@ class Families:
         """Those of them that have, or had, pods, by name."""
         if len(self._above) != len(book.owners):
             for name in book.owners:
-                if name not in self._above:
-                    above = self._above[name] = workloads.above(name, book.of(name))
-                    self._below.setdefault(above, []).append(name)
+                self.note(name, workloads.above(name, book.of(name)))
         owners = self._below.get(workload)
         if owners is None:
             return [] if workload.kind == "Deployment" else [workload]
         return sorted(owners, key=in_order)
+
+    def above(self, name: WorkloadName, workloads: Workloads, book: PodBook) -> WorkloadName:
+        """The workload whose pods ``name`` makes."""
+        known = self._above.get(name)
+        return workloads.above(name, book.of(name)) if known is None else known
+
+    def note(self, name: WorkloadName, above: WorkloadName) -> None:
+        """What ``name`` belongs to, unless that is known."""
+        if name not in self._above:
+            self._above[name] = above
+            self._below.setdefault(above, []).append(name)
 
     def fork(self) -> Families:
         other = Families()

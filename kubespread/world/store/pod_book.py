@@ -40,6 +40,8 @@ class PodBook:
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
         self._counts: dict[WorkloadName, PodCount] = {}
         """Of the owners that were asked about, kept up from then on."""
+        self.changed: set[WorkloadName] = set()
+        """The owners whose pods have come, gone or changed since this was emptied, in all forks on the way."""
         self._own: set[str] = set()
         """The nodes and owners whose pods no fork shares: those of others are copied before they change."""
         for pod in pods:
@@ -95,6 +97,7 @@ class PodBook:
         self._pods[key] = pod
         self._changing(self._on_node, pod.spec.node_name)[key] = pod
         if (owner := self.owner_of(pod)) is not None:
+            self.changed.add(owner)
             pods = self._changing(self._of_owner, owner)
             self._recount(owner, pods.get(key), pod)
             pods[key] = pod
@@ -104,6 +107,7 @@ class PodBook:
         del self._pods[key]
         del self._changing(self._on_node, pod.spec.node_name)[key]
         if (owner := self.owner_of(pod)) is not None:
+            self.changed.add(owner)
             self._recount(owner, self._changing(self._of_owner, owner).pop(key), None)
 
     def _recount(self, owner: WorkloadName, old: Pod | None, new: Pod | None) -> None:
@@ -136,6 +140,6 @@ class PodBook:
         other = PodBook((), self._adopter)
         other._owners, other._pods = self._owners, dict(self._pods)
         other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
-        other._counts = dict(self._counts)
+        other._counts, other.changed = dict(self._counts), set(self.changed)
         self._own.clear()
         return other

@@ -10,10 +10,11 @@ from kubespread.controllers.claims import admitted_claims, ephemeral_claims
 from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption.budgets import ClusterScales, Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
+from kubespread.errors import ManifestError
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -34,6 +35,7 @@ from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import (
     Adopters,
     Families,
+    Made,
     Owner,
     Workloads,
     last_number,
@@ -142,8 +144,12 @@ class Store:
     def next_step(self) -> Happenings:
         """Time passes; what happened since the last step began."""
         happened, self.happenings = self.happenings, Happenings()
-        self.time += BETWEEN_STEPS
+        self.wait()
         return happened
+
+    def wait(self) -> None:
+        """Time passes from one thing that is done to the next."""
+        self.time += BETWEEN_STEPS
 
     def owner(self, name: WorkloadName) -> Owner:
         """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
@@ -157,6 +163,9 @@ class Store:
                 self.assume(unknown(name, self.workloads.objects))
             template = states.as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
+            if pods:
+                # So is whose it is.
+                self.families.note(name, self.workloads.above(name, pods))
         return record
 
     def assume(self, assumptions: Iterable[str]) -> None:
@@ -166,6 +175,10 @@ class Store:
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
         """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""
         return self.families.below(workload, self.workloads, self.book)
+
+    def above(self, owner: WorkloadName) -> WorkloadName:
+        """What people call the workload whose pods ``owner`` makes: the Deployment of a ReplicaSet."""
+        return self.families.above(owner, self.workloads, self.book)
 
     def change_nodes(self, change: NodeChange) -> None:
         """Nodes come, go or change; the pods on nodes that go are gone too."""
@@ -201,6 +214,18 @@ class Store:
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
         self.queue.start_anew()
+
+    def make(self, name: WorkloadName, pod_name: str) -> Made | None:
+        """What the workload's template makes; None where the API server refuses each such pod, which is remembered for
+        the first, ``pod_name``.
+        """
+        try:
+            return self.surroundings.making(name, self.workloads.objects)
+        except ManifestError as error:
+            pod = Pod(metadata=ObjectMeta(name=pod_name, namespace=name.namespace))
+            fault = error.faults[0]
+            self.api_server.refuse(pod, pod, name, f'Pod "{pod_name}" is invalid: {fault.field}: {fault.message}')
+            return None
 
     def create(self, pod: Pod, template: Pod) -> bool:
         """Create a pod, which then waits for a node and, with ephemeral volumes, for claims of its own; whether the API
@@ -293,9 +318,12 @@ class Store:
         is_missed = owner is not None and self._misses(pod, owner, why, stays=stays)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
-        if owner is None or not self.makes_others(owner):
+        if owner is None:
             return
+        # How many pods an unlisted controller is to have is read from those it has, so before one of them goes.
         record = self.owner(owner)
+        if not self.makes_others(owner):
+            return
         record.template = record.template or states.as_template(pod)
         if is_missed:
             record.gone.append(pod)
