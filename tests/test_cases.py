@@ -209,6 +209,28 @@ VERDICTS = {
         f"plan --fail-hard n0 -S {UNKNOWN}/bare.json", "no", 1, "2 pods lost for good"
     ),
 }
+BLOCKED = "conclusions/09-survive-after-blocked-drain"
+REORDERED = "-S conclusions/01-plan-reorders-uncordon/snapshot.json"
+CONCLUSIONS = {
+    "no step goes past one on the same node": Case(
+        f"plan --drain n1 --uncordon n1 --scale deploy/web=4 {REORDERED}",
+        "yes",
+        0,
+        "another order, which gets through: scale Deployment/web=4, drain n1, uncordon n1;",
+    ),
+    "new machines join schedulable": Case(
+        "plan --replace-pool pool=old=8x16 -S conclusions/05-replace-pool-copies-cordon/snapshot.json",
+        "yes",
+        0,
+        "everything fits",
+    ),
+    "after a drain that is blocked nothing is known to survive": Case(
+        f"survive --key zone --after drain=n1 -A -S {BLOCKED}/snapshot.json", "unknown", 0, "not done in full"
+    ),
+    "after a drain that is blocked no promise is known to hold": Case(
+        f"verify {BLOCKED}/promises.json -S {BLOCKED}/snapshot.json", "unknown", 3, "not done in full"
+    ),
+}
 
 
 def values_of(data: Any, key: str) -> list[str]:
@@ -221,9 +243,9 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS])
+@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS, *CONCLUSIONS])
 def test_how_a_case_ends(name: str) -> None:
-    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS}[name]
+    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS}[name]
     result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
     assert result.code == case.code, result.err
     report = json.loads(result.out)

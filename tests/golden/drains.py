@@ -17,7 +17,8 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
-    flags = {name.replace("-", "_"): value for name, value in case["flags"].items()}
+    typed = {name.replace("-", "_"): value for name, value in case["flags"].items()}
+    flags = {"ignore_daemonsets": False, "delete_emptydir_data": False, **typed}
     selector = parse_selector(flags.pop("pod_selector", ""))
     return plan_drain(
         case["node"], snapshot.pods, snapshot.objects.of(DaemonSet), DrainFlags(**flags, pod_selector=selector), NOW

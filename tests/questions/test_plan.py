@@ -389,8 +389,8 @@ def test_nodes_go_last_where_the_order_given_gets_stuck() -> None:
     assert texts(report) == ["scale Deployment/web=3", "drain a1"]
     assert report.refused == "2 steps: 0 pending, not done in full: step 1"
     assert (
-        "nodes come first and go last; in the order given, 2 steps: 0 pending, not done in full: step 1"
-        in report.answer
+        "played in another order, which gets through: scale Deployment/web=3, drain a1; in the order given, 2 steps: 0 "
+        "pending, not done in full: step 1" in report.answer
     )
     assert kubespread.plan(pooled(*kept).edited("scale deploy/web=3", "drain a1")).refused is None
 

@@ -240,10 +240,9 @@ def test_a_copy_is_a_machine_that_has_just_become_ready() -> None:
     )
 
 
-def test_a_copy_of_a_cordoned_node_is_cordoned_and_said_to_be() -> None:
+def test_a_copy_of_a_cordoned_node_joins_schedulable() -> None:
     assert changed("add-node n2") == NodeChange(
-        added=(copy_of("n2-1", [SLOW, CORDONED], unschedulable=True, **N2),),
-        notes=("add-node n2: n2 is cordoned, and so are its copies",),
+        added=(copy_of("n2-1", [SLOW], **N2),), notes=("add-node n2: n2 is cordoned, and its copies are not",)
     )
 
 

@@ -16,6 +16,7 @@ from kubespread.candidate.input.kustomization import Kustomization
 from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.errors import UsageError
+from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.manifest.text import STDIN, STDIN_NAME
@@ -55,8 +56,9 @@ from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
-from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
+from kubespread.snapshot.edits.target import nodes_with
+from kubespread.snapshot.edits.verb import Edit, OfNodes
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.world import World
@@ -115,7 +117,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     leaving = {id(step) for one in pools for step in one.leaving}
     scenario, playing, played = _played(question, unedited, steps, leaving)
     refused = None
-    later = sorted(steps, key=_turn)
+    later = list(_reordered(steps, given.nodes))
     if played.verdict != "yes" and later != list(steps):
         other = _played(question, unedited, later, leaving)
         if other[2].verdict == "yes" and not _takes_new_nodes(other[2]):
@@ -184,6 +186,33 @@ def _turn(step: Step) -> int:
     if isinstance(step.action, AddNode):
         return 0
     return 2 if isinstance(step.action, Cordon | Drain | DeleteNode | Fail) else 1
+
+
+def _reordered(steps: Sequence[Step], nodes: Sequence[Node]) -> Iterator[Step]:
+    """In their turns, none past an earlier one on the same object, which it may undo."""
+    objects, waiting = [_objects(step, nodes) for step in steps], list(range(len(steps)))
+    while waiting:
+        free = (
+            number for at, number in enumerate(waiting)
+            if all(objects[number].isdisjoint(objects[other]) for other in waiting[:at])
+        )  # fmt: skip
+        chosen = min(free, key=lambda number: (_turn(steps[number]), number))
+        waiting.remove(chosen)
+        yield steps[chosen]
+
+
+def _objects(step: Step, nodes: Sequence[Node]) -> set[str]:
+    """The nodes and workloads that a step is about, as far as they are there before the first one; manifests are about
+    any workload.
+    """
+    match step.action:
+        case OfNodes(target=target):
+            if target.selector is None:
+                return {f"node {target.text}"}
+            return {f"node {node.metadata.name}" for node in nodes_with(target.selector, nodes)}
+        case Scale() | ScaleRequests() | Apply() | DeletePods() | EvictPod():
+            return {"workloads"}
+    return set()
 
 
 def _takes_new_nodes(played: PlayReport) -> bool:

@@ -18,7 +18,7 @@ from kubespread.wording import count_of, some_of
 
 Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
 WORST_FIRST: tuple[Change, ...] = get_args(Change)
-_MAX_NAMED = 3
+_MAX_NAMED, _MAX_STEPS = 3, 8
 
 
 class PlannedSide(Report, frozen=True, kw_only=True):
@@ -147,7 +147,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         ]
         yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
         if self.refused is not None:
-            yield f"nodes come first and go last; in the order given, {self.refused}"
+            steps = some_of([step.text for step in self.played.steps], _MAX_STEPS)
+            yield f"played in another order, which gets through: {steps}; in the order given, {self.refused}"
         yield from self.played.answer
         yield from self._lacking()
         yield from map(str, self.played.unexplained[:_MAX_NAMED])

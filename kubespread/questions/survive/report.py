@@ -195,6 +195,11 @@ class FirstFailure(Report, frozen=True):
     is_done: bool = True
     """Whether nothing was refused: of what follows after a step that was, only trouble is known."""
 
+    @property
+    def not_done(self) -> str:
+        """What is said where it was not."""
+        return f"{', '.join(self.steps)}: not done in full, so whether a domain can be lost after it is not known"
+
 
 class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
@@ -257,9 +262,13 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
     ranked = [item for _, losses in report.by_key() for item in _of_key(losses, in_pairs=report.pairs)]
     first = report.after
-    then = "" if first is None else f"after {', '.join(first.steps)}, "
-    yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    then = ""
     if first is not None:
+        then = f"after {', '.join(first.steps)}, " if first.is_done else "as far as it got, "
+        if not first.is_done:
+            yield first.not_done
+    yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    if first is not None and first.is_done:
         yield _of_first(first)
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
@@ -276,8 +285,6 @@ _NONE: _Rank = (True, 0, len(_TROUBLES))
 def _of_first(first: FirstFailure) -> str:
     before, after, lost = first.pending, first.pending_after_removal, first.not_made_again
     when = _when(before > 0, after > 0, "also" if before == after else f"{after:,}")
-    if not first.is_done:
-        return f"{', '.join(first.steps)}: not done in full, so whether a domain can be lost after it is not known"
     does = [
         *([f"leaves {count_of(before or after, 'pod')} pending{when}"] if before or after else ()),
         *([f"leaves {count_of(len(first.short), 'workload')} short"] if first.short else ()),

@@ -134,7 +134,9 @@ def _none_left(report: SurviveReport) -> Found:
 
 
 def _if_finished(report: SurviveReport, found: Found) -> Found:
-    """What holds of every domain that was lost holds of all only where all were."""
+    """What holds of every domain that was lost holds of all only where all were, and what came first was done."""
+    if report.after is not None and not report.after.is_done:
+        return Found("unknown", report.after.not_done)
     return found if report.unfinished is None else Found("unknown", report.unfinished.sentence)
 
 

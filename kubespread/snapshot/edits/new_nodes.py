@@ -25,7 +25,7 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
-from kubespread.kube.taint import cordoned
+from kubespread.kube.taint import cordoned, uncordoned
 from kubespread.kube.well_known import (
     BETA_INSTANCE_TYPE,
     BETA_REGION,
@@ -149,7 +149,9 @@ class AddNode(Edit, frozen=True):
 
         Raises UsageError for a template that is no node of the cluster.
         """
-        template = self.manifest or node_called(self.template, nodes)
+        # Of a Node manifest a cordon is meant; the machine that a node of the cluster is copied to is new.
+        copied = self.manifest or node_called(self.template, nodes)
+        template = self.manifest or uncordoned(copied)
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}
         along = going_along(template, changed, nodes)
         first = as_new_node(_resized(template, self.size), {**along, **changed})
@@ -157,7 +159,7 @@ class AddNode(Edit, frozen=True):
         names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
         added = tuple(named(first, name) for name in islice(names, self.count))
         notes = (
-            *_template_notes(template, changed, along),
+            *_template_notes(copied, changed, along, is_manifest=self.manifest is not None),
             *(_size_notes(template, changed) if self.size else ()),
             *_label_notes(added[0], nodes),
         )
@@ -266,10 +268,12 @@ def is_state_taint(taint: Taint) -> bool:
     return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
 
 
-def _template_notes(template: Node, labels: Mapping[str, str], along: Mapping[str, str]) -> Iterator[str]:
+def _template_notes(
+    template: Node, labels: Mapping[str, str], along: Mapping[str, str], *, is_manifest: bool
+) -> Iterator[str]:
     name, spec = template.metadata.name, template.spec
     if spec.unschedulable:
-        yield f"{name} is cordoned, and so are its copies"
+        yield f"{name} is cordoned, and {'so are its copies' if is_manifest else 'its copies are not'}"
     dropped = [
         taint.key for taint in spec.taints if is_state_taint(taint) and not (spec.unschedulable and _cordons(taint))
     ]
