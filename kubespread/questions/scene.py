@@ -15,14 +15,12 @@ from msgspec.structs import replace
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
 from kubespread.kube.durations import SECOND, printed
-from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, Unfinished
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
@@ -212,12 +210,13 @@ def unfinished(timeout: float | None, what: str, parts: int, missing: Sequence[o
 
 def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
     """A note on a cluster that has settled: how many pods got a node, and whom they preempted."""
-    from kubespread.world.store.happenings import PREEMPTED
+    from kubespread.reports.parts import preempted_pods as said_of
+    from kubespread.world.reporting.happenings import preempted_pods
 
     if placed := len(baseline.happenings.placed):
         were = "pod was" if placed == 1 else "pods were"
-        victims = [NamespacedName.of(gone.pod) for gone in baseline.happenings.gone if gone.why == PREEMPTED]
-        preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
+        made_room = tuple(preempted_pods(baseline.happenings))
+        preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
         yield f"{placed:,} {were} placed before {before}{preempting}"
 
 

@@ -31,13 +31,11 @@ from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import DomainChange
-from kubespread.reports.parts import preempted_pods as said_of
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, preempted_pods, workload_of
-from kubespread.world.store.happenings import Happenings
+from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, workload_of
 from kubespread.world.store.pod_book import key_of
 
 _MAX_NAMED = 3
@@ -82,9 +80,9 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     whose = question.asked_in(scene.snapshot)
     _check_kinds(whose.names)
     policy = read_policy(question.descheduler) if question.descheduler is not None else None
-    now, world = scene.now, scene.world
-    world.settle()
-    settled = world.next_step()
+    now = scene.now
+    baseline, placed_first = scene.settled("anything is evicted")
+    world = baseline.world
     named = whose.named_in(world)
     workloads = named or list(_chosen(world, whose))
     if not workloads:
@@ -107,6 +105,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
         soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),
         nodes=len(world.living.nodes),
+        pending_before=baseline.pending(),
         constraints_in_force=len(found_goals),
         violated_before=start.violated,
         violated_after=after.violated,
@@ -125,7 +124,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
             *scene.notes,
             *unread,
             *_uncounted(start, pods, len(shrinking) - MAX_PLAYED),
-            *_placed_first(settled),
+            *placed_first,
             *_not_in_force(question, start, workloads),
         ),
     )
@@ -143,14 +142,6 @@ def _check_kinds(workloads: Sequence[Named]) -> None:
 def _chosen(world: World, whose: WorkloadsAsked) -> Iterable[WorkloadName]:
     counting = AskedWorkloads(world, whose.those_in(world))
     return dict.fromkeys(name for pod in world.book if (name := counting.of(pod)) is not None)
-
-
-def _placed_first(settled: Happenings) -> Iterator[str]:
-    if settled.placed:
-        were = "pod was" if len(settled.placed) == 1 else "pods were"
-        made_room = tuple(preempted_pods(settled))
-        preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
-        yield f"{len(settled.placed):,} pending {were} placed before anything is evicted{preempting}"
 
 
 def _not_in_force(question: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:

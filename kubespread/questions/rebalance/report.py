@@ -174,6 +174,8 @@ class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     """How many workloads are asked about."""
     nodes: int
     """How many the cluster has."""
+    pending_before: int = 0
+    """Pods that are pending before anything is evicted, once the cluster has settled."""
     constraints_in_force: int
     """How many constraints the workloads have, each counted once."""
     violated_before: int
