@@ -1,4 +1,7 @@
-"""The flags of ``kubectl drain``."""
+"""The flags of ``kubectl drain``.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go, NewCmdDrain
+"""
 
 from __future__ import annotations
 

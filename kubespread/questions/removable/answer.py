@@ -271,7 +271,7 @@ class _Trials:
         alone = _Alone(node, plan.evict, tuple(refusals(plan)), remarks=(*self._set_apart(node), *_local_data(plan)))
         if not plan.errors and self._certain.goes(position, alone.pods):
             return alone
-        trial = Trial(self.baseline, world.fork())
+        trial = self.baseline.trial()
         drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if plan.errors else self._flags))
         waited, removed = len(drained.waiting), drained
         if blocked := blocking(drained):
@@ -302,7 +302,7 @@ class _Trials:
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
         """
-        group = _Group(Trial(self.baseline, self.baseline.world.fork()))
+        group = _Group(self.baseline.trial())
         most, start, misses = len(names), 0, 0
         asks, since = self._asks(group, names), 0
         while start < len(names) and misses < _IN_A_ROW and not is_over():

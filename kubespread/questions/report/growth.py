@@ -14,7 +14,7 @@ from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Baseline, Trial
+from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, unmade_pods
 
 
@@ -59,7 +59,7 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
 
 def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
     """Scaled up one after another, at least one."""
-    trial = Trial(baseline, baseline.world.fork())
+    trial = baseline.trial()
     for name, _, most in scaled:
         difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
     waiting, unmade = difference.waiting, list(unmade_pods(trial.world, difference.unmade))

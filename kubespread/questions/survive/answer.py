@@ -203,7 +203,7 @@ class _Counting:
         self.assumed = baseline.world.assumed
         self.counts = whose.those_in(baseline.world)
         self._asked = AskedWorkloads(baseline.world, self.counts)
-        self.trial = Trial(baseline, baseline.world.fork(), self.counts)
+        self.trial = baseline.trial(self.counts)
         self.silenced: tuple[str, ...] = ()
         self.first = self._after(steps, namespace) if steps else None
 

@@ -203,7 +203,7 @@ class _Trying:
 
     def trial(self) -> Trial:
         """A fork to replace nodes in."""
-        return Trial(self.baseline, self.baseline.world.fork(), self.counts)
+        return self.baseline.trial(self.counts)
 
     def __call__(self, trials: Sequence[_Trial]) -> _Tried:
         """Each asks for more than the one before, and is played only where that does not suffice."""

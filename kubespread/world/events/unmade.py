@@ -60,7 +60,7 @@ def _replicas(world: World, name: WorkloadName) -> int:
 
 def _of_replica_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     replicas = _replicas(world, name)
-    missing = replicas - sum(map(is_active, world.book.of(name))) if replicas else 0
+    missing = replicas - world.book.count(name).active if replicas else 0
     if missing > 0:
         refused = world.api_server.refused.get(name)
         yield Unmade(name, missing, _NOT_YET if refused is None else refused.message, refused is not None)

@@ -7,7 +7,7 @@ the second, whose successor waits under a new name. So pods are counted by workl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, Self
 
@@ -65,11 +65,11 @@ class Baseline(Struct, frozen=True, dict=True):
         world.book.changed.clear()
         return cls(world, mode, happenings)
 
-    def tried(self, events: Iterable[Event], counts: Counted = everything) -> Iterator[Difference]:
-        """What a fork differs by after each of ``events``, which happen one after another until nothing changes."""
-        trial = Trial(self, self.world.fork(), counts)
-        for event in events:
-            yield trial.after(event)
+    def trial(self, counts: Counted = everything) -> Trial:
+        """A fork to let events happen in."""
+        fork = self.world.fork()
+        fork.origin = self.world
+        return Trial(self, fork, counts)
 
     def ready(self, workload: WorkloadName) -> int:
         """How many pods of a workload are ready."""

@@ -84,6 +84,10 @@ class Store:
         self._budgets: Budgets | None = None
         self.families = Families()
         self.happenings = Happenings()
+        self.origin: Self | None = None
+        """The world that this is a fork of, if that stays as it is: what its controllers are to have is read there,
+        once for all forks.
+        """
         waiting = (pod for pod in self.book if not pod.spec.node_name and is_active(pod))
         self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
 
@@ -99,7 +103,7 @@ class Store:
         other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
-        other.families, other.assumed = self.families.fork(), self.assumed
+        other.families, other.assumed, other.origin = self.families.fork(), self.assumed, self.origin
         return other
 
     @property
@@ -154,6 +158,8 @@ class Store:
     def owner(self, name: WorkloadName) -> Owner:
         """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
         record = self.owners.get(name)
+        if record is None and self.origin is not None and name in self.origin.book.owners:
+            record = self.owners[name] = self.origin.owner(name).fork()
         if record is None:
             pods = self.book.of(name)
             active = [pod for pod in pods if is_active(pod)]
