@@ -212,7 +212,7 @@ def _lacking(loss: DomainLoss) -> set[str]:
     return {*pending, *unmade, *(row.workload for row in loss.short)}
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@settings(deadline=None, suppress_health_check=_SLOW, max_examples=20)
 @given(clusters(), st.data())
 def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], data: st.DataObject) -> None:
     names = [each["metadata"]["name"] for each in objects if each["kind"] == "Deployment"]
@@ -235,7 +235,7 @@ def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], da
     assert kubespread.pending(scaled).pending == pending(play.start) + play.pending
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@settings(deadline=None, suppress_health_check=_SLOW, max_examples=25)
 @given(worlds())
 def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) -> None:
     name = snapshot.nodes[0].metadata.name
