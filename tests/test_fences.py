@@ -206,10 +206,13 @@ def test_a_question_is_named_in_its_folder_and_the_registry_alone() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    """What is imported for its types counts like the rest: a circle in it is one that somebody has to understand."""
+    """What is imported for its types counts like the rest, and inside functions: a circle is one that somebody has to
+    understand.
+    """
     modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
     imported = {
-        module: [found for found in imported_above_all(path) if found in modules] for module, path in modules.items()
+        module: [name for found in imports(path) for name in (found, found.rpartition(".")[0]) if name in modules]
+        for module, path in modules.items()
     }
     while free := [module for module, others in imported.items() if not others]:
         imported = {
@@ -218,15 +221,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
             if module not in free
         }
     assert imported == {}
-
-
-def imported_above_all(path: Path) -> Iterator[str]:
-    """Whatever a module imports at its top, under TYPE_CHECKING too; imports inside functions come later."""
-    for statement in ast.parse(path.read_text()).body:
-        for each in statement.body if isinstance(statement, ast.If) else [statement]:
-            if isinstance(each, ast.ImportFrom):
-                yield each.module or ""
-                yield from (f"{each.module}.{alias.name}" for alias in each.names)
 
 
 def test_links_that_lead_in_a_circle_are_met_by_no_resolve() -> None:

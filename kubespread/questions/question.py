@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeV
 import msgspec
 from msgspec import Struct
 
+from kubespread.questions.parts import part
+
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.kube.api.kinds import Kind
@@ -253,7 +255,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
-        raise NotImplementedError
+        answer: A = part(self.name, "answer", "answer")(self, scene)
+        return answer
 
     def answered(self, scene: Scene) -> A:
         """The report including the question. Raises what `answer` raises."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from kubespread.questions.parts import part
 
 if TYPE_CHECKING:
     from kubespread.questions.question import Question
@@ -32,16 +33,10 @@ QUESTIONS = {
 
 def question(name: str) -> type[Question[Any]]:
     """The question of a command."""
-    cls: type[Question[Any]] = _part(name, "question", QUESTIONS[name])
+    cls: type[Question[Any]] = part(name, "question", QUESTIONS[name])
     return cls
 
 
 def function(name: str) -> Any:
     """The library function of the same name."""
-    return _part(name, "answer", name)
-
-
-def _part(name: str, part: str, what: str) -> Any:
-    """``what`` from a small question's only file, else from ``part`` of its folder."""
-    whole = import_module(f"kubespread.questions.{name}")
-    return getattr(import_module(f"{whole.__name__}.{part}") if hasattr(whole, "__path__") else whole, what)
+    return part(name, "answer", name)

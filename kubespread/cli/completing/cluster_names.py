@@ -13,7 +13,7 @@ from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
     from kubespread.kube.api.kinds import Kind
-    from kubespread.snapshot.name_index import Names
+    from kubespread.snapshot.names import Names
 
 _STDIN = "-"
 _RUNNING = {"context", "kubeconfig", "cluster", "user"}

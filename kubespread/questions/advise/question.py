@@ -8,7 +8,6 @@ from kubespread.questions.question import Option, PodQuestion, Preemption, Workl
 
 if TYPE_CHECKING:
     from kubespread.questions.advise.report import AdviseReport
-    from kubespread.questions.scene import Scene
 
 
 class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
@@ -61,11 +60,6 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         from kubespread.questions.advise.report import AdviseReport
 
         return AdviseReport
-
-    def answer(self, scene: Scene) -> AdviseReport:
-        from kubespread.questions.advise.answer import answer
-
-        return answer(self, scene)
 
     @property
     def makes_room(self) -> bool:

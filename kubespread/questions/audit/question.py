@@ -10,7 +10,6 @@ from kubespread.questions.question import Argument, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
-    from kubespread.questions.scene import Scene
     from kubespread.views.look import Look
 
 
@@ -88,11 +87,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         from kubespread.questions.audit.report import AuditReport
 
         return AuditReport
-
-    def answer(self, scene: Scene) -> AuditReport:
-        from kubespread.questions.audit.answer import answer
-
-        return answer(self, scene)
 
     def is_yes(self, report: AuditReport) -> bool:
         return not report.count("violated")

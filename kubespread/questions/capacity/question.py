@@ -10,7 +10,6 @@ from kubespread.questions.question import Apart, Option, PriceFile, Question, Wo
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
-    from kubespread.questions.scene import Scene
 
 
 class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
@@ -86,8 +85,3 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         from kubespread.questions.capacity.report import CapacityReport
 
         return CapacityReport
-
-    def answer(self, scene: Scene) -> CapacityReport:
-        from kubespread.questions.capacity.answer import answer
-
-        return answer(self, scene)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from kubespread.questions.parts import part
 from kubespread.questions.question import Apart, Ending, ManifestsQuestion, Namespace, Option, Workload
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.check.report import CheckReport
-    from kubespread.questions.scene import Scene
     from kubespread.views.formats import Format
 
 
@@ -112,11 +112,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
         return CheckReport
 
-    def answer(self, scene: Scene) -> CheckReport:
-        from kubespread.questions.check.answer import answer
-
-        return answer(self, scene)
-
     def is_yes(self, report: CheckReport) -> bool | None:
         # Findings just recorded as known count as known.
         return True if self.write_baseline is not None else super().is_yes(report)
@@ -125,16 +120,17 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         return msgspec.structs.replace(self, diff=self.diff or form.name == "diff")
 
     def keep(self, report: CheckReport) -> None:
-        from kubespread.questions.check.answer import write_baseline
-
         if self.write_baseline is not None:
-            write_baseline(report, self.write_baseline)
+            part("check", "answer", "write_baseline")(report, self.write_baseline)
 
     def ending(self, output: str | None, *, headers: bool) -> str:
-        from kubespread.questions.check.answer import rule, rules
-        from kubespread.questions.check.rules import written
-
-        return written(rules() if self.explain is None else rule(self.explain), output, headers=headers)
+        rules = (
+            part("check", "answer", "rules")()
+            if self.explain is None
+            else part("check", "answer", "rule")(self.explain)
+        )
+        text: str = part("check", "rules", "written")(rules, output, headers=headers)
+        return text
 
     @property
     def needs_cluster(self) -> bool:

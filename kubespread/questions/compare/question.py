@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.errors import UsageError
+from kubespread.questions.parts import part
 from kubespread.questions.question import Apart, Namespace, Option, PodQuestion, Preemption, Sides
 
 if TYPE_CHECKING:
@@ -94,17 +95,15 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         return (CompareWorkloadsReport,)
 
     def answer(self, scene: Scene) -> CompareReport | CompareWorkloadsReport:
-        from kubespread.questions.compare.answer import ClusterSide, answer
-
-        if isinstance(self.pods[0], ClusterSide):
+        module = "answer"
+        if isinstance(self.pods[0], part("compare", "answer", "ClusterSide")):
             if self.replicas is not None or self.from_scratch or self.named is not None:
                 raise UsageError(
                     "replicas, from_scratch and name are for one workload: of all the next pod is compared"
                 )
-            from kubespread.questions.compare.workloads.answer import answer as answer_of_workloads
-
-            return answer_of_workloads(self, scene)
-        return answer(self, scene)
+            module = "workloads.answer"
+        answer: CompareReport | CompareWorkloadsReport = part("compare", module, "answer")(self, scene)
+        return answer
 
     @property
     def given(self) -> dict[str, Any]:

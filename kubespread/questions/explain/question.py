@@ -12,7 +12,6 @@ from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
     from kubespread.questions.explain.report import ExplainReport
-    from kubespread.questions.scene import Scene
     from kubespread.views.formats import Format
 
 
@@ -90,11 +89,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         from kubespread.questions.explain.report import ExplainReport
 
         return ExplainReport
-
-    def answer(self, scene: Scene) -> ExplainReport:
-        from kubespread.questions.explain.answer import answer
-
-        return answer(self, scene)
 
     def written_in(self, form: Format) -> Explain:
         return replace(self, with_pods=True) if self.nodes and form.is_for_people else self

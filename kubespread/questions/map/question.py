@@ -11,7 +11,6 @@ from kubespread.questions.question import Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
-    from kubespread.questions.scene import Scene
     from kubespread.views.look import Look
 
 
@@ -84,11 +83,6 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         from kubespread.questions.map.report import TopologyMap
 
         return TopologyMap
-
-    def answer(self, scene: Scene) -> TopologyMap:
-        from kubespread.questions.map.answer import answer
-
-        return answer(self, scene)
 
     def shown(self, look: Look) -> Look:
         from kubespread.views.look import MapBy

@@ -8,7 +8,6 @@ from kubespread.questions.question import WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.pending.report import PendingReport
-    from kubespread.questions.scene import Scene
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
@@ -43,8 +42,3 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         from kubespread.questions.pending.report import PendingReport
 
         return PendingReport
-
-    def answer(self, scene: Scene) -> PendingReport:
-        from kubespread.questions.pending.answer import answer
-
-        return answer(self, scene)

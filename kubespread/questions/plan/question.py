@@ -14,7 +14,6 @@ from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
     from kubespread.questions.plan.report import PlanReport
-    from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -79,11 +78,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         from kubespread.questions.plan.report import PlanReport
 
         return PlanReport
-
-    def answer(self, scene: Scene) -> PlanReport:
-        from kubespread.questions.plan.answer import answer
-
-        return answer(self, scene)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """A page draws what is there before, and each step from then on."""

@@ -12,12 +12,13 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.explain.answer import explain
+from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.checking import check
 from kubespread.questions.play.manifests import Manifests
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.play.steps import Autoscale, Playing, played
-from kubespread.questions.question import Instead, asks
+from kubespread.questions.question import asks
 from kubespread.questions.queue.deals import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -82,11 +83,11 @@ def _after(question: Play, steps: int | None, snapshot: Snapshot, scheduler: Sch
     return as_snapshot(scene.world, scene.now)
 
 
-def explained(question: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler) -> Instead:
-    """The explanation of a pod at one moment of the scenario."""
+def explained(question: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler) -> tuple[Snapshot, ExplainReport]:
+    """The cluster at one moment of the scenario, and the explanation of a pod there."""
     then = _after(question, question.at, snapshot, scheduler)
     namespace = question.namespace or question.scenario.namespace
-    return Instead("explain", then, explain(then, pod, scheduler, namespace=namespace))
+    return then, explain(then, pod, scheduler, namespace=namespace)
 
 
 def answer(question: Play, scene: Scene) -> PlayReport:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from kubespread.questions.parts import part
 from kubespread.questions.question import (
     CHANCE,
     REQUIREMENTS,
@@ -110,18 +111,14 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
 
         return PlayReport
 
-    def answer(self, scene: Scene) -> PlayReport:
-        from kubespread.questions.play.answer import answer
-
-        return answer(self, scene)
-
     def is_yes(self, report: PlayReport) -> bool | None:
         return True if self.fail_on else None
 
     def instead(self, scene: Scene) -> Instead | None:
-        from kubespread.questions.play.answer import explained
-
-        return None if self.explain is None else explained(self, self.explain, scene.snapshot, scene.scheduler)
+        if self.explain is None:
+            return None
+        explained = part("play", "answer", "explained")(self, self.explain, scene.snapshot, scene.scheduler)
+        return Instead("explain", *explained)
 
     @property
     def names_in(self) -> str | None:

@@ -8,7 +8,6 @@ from kubespread.questions.question import Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.rebalance.report import RebalanceReport
-    from kubespread.questions.scene import Scene
 
 
 class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True):
@@ -60,8 +59,3 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         from kubespread.questions.rebalance.report import RebalanceReport
 
         return RebalanceReport
-
-    def answer(self, scene: Scene) -> RebalanceReport:
-        from kubespread.questions.rebalance.answer import answer
-
-        return answer(self, scene)

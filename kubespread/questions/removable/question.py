@@ -8,7 +8,6 @@ from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.removable.report import RemovableReport
-    from kubespread.questions.scene import Scene
 
 
 class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
@@ -62,8 +61,3 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
         from kubespread.questions.removable.report import RemovableReport
 
         return RemovableReport
-
-    def answer(self, scene: Scene) -> RemovableReport:
-        from kubespread.questions.removable.answer import answer
-
-        return answer(self, scene)

@@ -12,7 +12,6 @@ from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
     from kubespread.questions.report.report import Scorecard
-    from kubespread.questions.scene import Scene
 
 
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
@@ -74,11 +73,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         from kubespread.questions.report.report import Scorecard
 
         return Scorecard
-
-    def answer(self, scene: Scene) -> Scorecard:
-        from kubespread.questions.report.answer import answer
-
-        return answer(self, scene)
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
+from kubespread.questions.parts import part
 from kubespread.questions.play.question import Deals, FailOn
 from kubespread.questions.question import (
     CHANCE,
@@ -259,12 +260,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
         return SimulateReport
 
-    def answer(self, scene: Scene) -> tuple[SimulateReport, ...]:
-        """A report for each workload, in the order given."""
-        from kubespread.questions.simulate.answer import answer
-
-        return answer(self, scene)
-
     def signed(self, answer: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
         return tuple(map(super().signed, answer))
 
@@ -281,9 +276,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         """What happens to the workload in the steps after it."""
         if not self.then:
             return None
-        from kubespread.questions.simulate.then import played
-
-        return Instead("play", scene.snapshot, played(self, scene), is_yes=True if self.fail_on else None)
+        played = part("simulate", "then", "played")(self, scene)
+        return Instead("play", scene.snapshot, played, is_yes=True if self.fail_on else None)
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.question import Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
-    from kubespread.questions.scene import Scene
     from kubespread.questions.survive.report import SurviveReport
 
 
@@ -83,8 +82,3 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         from kubespread.questions.survive.report import SurviveReport
 
         return SurviveReport
-
-    def answer(self, scene: Scene) -> SurviveReport:
-        from kubespread.questions.survive.answer import answer
-
-        return answer(self, scene)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option, PriceFile, workloads_in
 
 if TYPE_CHECKING:
-    from kubespread.questions.scene import Scene
     from kubespread.questions.upgrade.report import UpgradeReport
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.snapshot import Snapshot
@@ -97,8 +96,3 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         from kubespread.questions.upgrade.report import UpgradeReport
 
         return UpgradeReport
-
-    def answer(self, scene: Scene) -> UpgradeReport:
-        from kubespread.questions.upgrade.answer import answer
-
-        return answer(self, scene)

@@ -14,7 +14,6 @@ from kubespread.questions.question import Apart, Option, PlayedQuestion, Promise
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
-    from kubespread.questions.scene import Scene
     from kubespread.questions.verify.report import VerifyReport
     from kubespread.views.formats import Format
 
@@ -90,11 +89,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         from kubespread.questions.verify.report import VerifyReport
 
         return VerifyReport
-
-    def answer(self, scene: Scene) -> VerifyReport:
-        from kubespread.questions.verify.answer import answer
-
-        return answer(self, scene)
 
     def written_in(self, form: Format) -> Verify:
         return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")

@@ -14,7 +14,7 @@ from kubespread.manifest.text import MAX_CLUSTER_BYTES, text_chunks
 from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import entries
 from kubespread.snapshot.files.reader import collector_paused
-from kubespread.snapshot.name_index import Names
+from kubespread.snapshot.names import Names
 from kubespread.snapshot.snapshot import STAMP
 
 _SHORT = {row.kind: row.short for row in (*REFERABLE, SERVICE)}
