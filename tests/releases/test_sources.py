@@ -30,9 +30,9 @@ WITHOUT_RULES = {
         "scheduler/integers.py", "scheduler/on_node.py", "scheduler/placing.py",
     ),
     "our own words and searches": (
-        "questions/check/lint/rules/unreadable.py", "questions/autoscaling/autoscale.py", "questions/autoscaling/least.py", "questions/rebalance/descheduler/policy.py",
-        "questions/autoscaling/scaling_up.py", "questions/gangs/gang.py", "questions/gangs/queueing.py",
-        "questions/gangs/searching.py", "questions/gangs/units.py", "scheduler/causes.py",
+        "questions/check/lint/rules/unreadable.py", "questions/autoscaling/autoscale.py", "questions/rebalance/descheduler/policy.py",
+        "questions/autoscaling/scaling_up.py", "questions/gangs/gang.py", 
+        "questions/gangs/units.py", "scheduler/causes.py",
         "scheduler/plugins/dynamicresources/gaps.py", "scheduler/plugins/volumes/gaps.py",
     ),
 }  # fmt: skip

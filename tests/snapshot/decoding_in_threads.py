@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kubespread.snapshot.live.api import Api
-from kubespread.snapshot.live.pages import list_all
+from kubespread.snapshot.live.connection import list_all
 from kubespread.snapshot.live.parallel import in_parallel
 from kubespread.snapshot.live.resources import RESOURCES, path_of
 

@@ -233,7 +233,7 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
 def test_an_answer_that_cannot_be_used(
     case: str, server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kubespread.snapshot.live.pages._MAX_SHORT_PAGES", 20)
+    monkeypatch.setattr("kubespread.snapshot.live.connection._MAX_SHORT_PAGES", 20)
     fault, message = REFUSALS[case]
     server.faults.append(fault)
     assert refused(server, tmp_path, chunk_size=3).startswith(message)

@@ -2,27 +2,312 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
 
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from kubespread.candidate.input.references import Reference
 from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.questions.advise.one_pod import judge_pod
-from kubespread.questions.advise.patches import with_patches
+from kubespread.candidate.json_patch import Operation, operations, text_diff
+from kubespread.candidate.manifests.file import Manifest, choose
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.pod_requests import pod_requests
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.questions.advise.one_pod import Judged, judge_pod
 from kubespread.questions.advise.question import Advise
-from kubespread.questions.advise.replicas import Replicas, judge_replicas
 from kubespread.questions.advise.report import AdviseReport
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.editing import edited
+from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.question import asks
+from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.remedies.advice import advice
 from kubespread.questions.remedies.candidates import FAMILIES
-from kubespread.questions.resolving import given_pods, resolve
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.families.evictions import WAIT
+from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.resolving import Resolved, given_pods, resolve
+from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.answer import Posed, pose
+from kubespread.questions.simulate.placing import outcomes
+from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.worlds import as_snapshot, world_of
+from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.reports.constraint_counts import constraint_reports
 from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.preemption import has_lower
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.reporting.happenings import workload_of
+
+# What has to change for all replicas of a workload to find a node: each change is made, and all are placed again.
+
+
+_PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
+"""Milliseconds."""
+
+
+class Placed(Struct, frozen=True):
+    """The outcome for all replicas."""
+
+    count: int
+    """How many have a node in the end, those that run already among them."""
+    outcome: Outcome
+    victims: tuple[NamespacedName, ...]
+    """NAMESPACE/name of the pods that are preempted for them."""
+
+
+class Replicas(Struct, dict=True):
+    """A number of replicas that are all to find a node, as `simulate` places them."""
+
+    question: Simulate
+    replicas: int
+    snapshot: Snapshot
+    scheduler: Scheduler
+    assumed: dict[str, None]
+    """Filled with the assumptions about the cluster, unchanged and with each change tried."""
+    workload: WorkloadName | None = None
+    victims: tuple[NamespacedName, ...] = ()
+    """The pods preempted for them without any change."""
+    _spent: float = 0
+    """Effort spent outside of worlds, in milliseconds."""
+
+    def ask(self, change: Change) -> Answer | None:
+        return self._ask(change, self._worlds)
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        return None if self._alone is None else self._ask(change, self._alone)
+
+    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+        after = worlds.after(change.edits) if change.edits else None
+        if change.edits and after is None:
+            return None
+        self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
+        snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
+        revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
+        try:
+            posed = pose(revised, snapshot, self.scheduler)
+            question = posed.questions[0]
+            may_preempt = revised.preemption and has_lower(posed.cluster, question.pod)
+            if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
+                return Answer(most, self.replicas)
+            placed = self.placed(posed)
+        except (KubespreadError, SchedulingError):
+            return None
+        self._spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
+        victims = [victim for victim in placed.victims if victim not in self.victims]
+        harm = [f"preempting {victim}" for victim in victims]
+        if after is None:
+            return Answer(placed.count, self.replicas, harm=tuple(harm))
+        return Answer(
+            placed.count, self.replicas, worlds.consequences(after), (*harm, *worlds.harm(after, self._is_own))
+        )
+
+    def _is_own(self, pod: Pod) -> bool:
+        return workload_of(self._worlds.unchanged.world, pod) == self.workload
+
+    def placed(self, posed: Posed) -> Placed:
+        (question,) = posed.questions
+        make_world = partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed)
+        (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner, make_world)
+        self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
+        if question.played is not None:
+            rollout, preempted = question.played.rollout, question.played.preempted
+            count = self.replicas - rollout.pending - rollout.not_created
+            return Placed(count, outcome, tuple(victim.pod for victim in preempted))
+        count = len(question.present) - len(outcome.lost) + len(outcome.choices)
+        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
+
+    @property
+    def effort(self) -> float:
+        return self._spent + self._worlds.effort + (self._alone.effort if self._alone is not None else 0)
+
+    @cached_property
+    def _snapshot(self) -> Snapshot:
+        """The cluster after the question's own edits."""
+        return edited(self.snapshot, self.scheduler, self.question.namespace, preempts=self.question.preemption)[0]
+
+    @cached_property
+    def _worlds(self) -> EditedWorlds:
+        namespace = self.question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        preempts, assumed = self.question.preemption, self.assumed
+        return EditedWorlds(
+            lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
+        )
+
+    @cached_property
+    def _alone(self) -> EditedWorlds | None:
+        return self._worlds.if_alone(self._is_own)
+
+
+def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
+    """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
+    if resolved.candidates[0].is_daemon:
+        raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
+    posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
+    (question,) = posed.questions
+    as_it_is = replicas.placed(posed)
+    placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
+    judged = partial(
+        Judged,
+        pod=question.pod,
+        cluster=posed.cluster,
+        profile=question.profile,
+        asker=replicas,
+        workload=question.workload,
+        replicas=replicas.replicas,
+        placed=placed,
+        notes=question.notes,
+        admission=question.admission,
+    )
+    if placed >= replicas.replicas:
+        return judged(victims=replicas.victims)
+    evaluation = outcome.unplaced or _evaluation(posed, question)
+    stopped = outcome.stopped or question.refusal
+    if evaluation is None or not question.replicas:
+        return judged(message=stopped)
+    in_free_room = None if placed or question.played is not None else replicas.replicas
+    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)
+    return judged(message=stopped, stuck=stuck)
+
+
+def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
+    """The evaluation of one more replica, where nothing else tells what could be changed."""
+    try:
+        return evaluate(framework(question.profile), posed.cluster, question.pod)
+    except SchedulingError:
+        return None
+
+
+def _most_running(cluster: Cluster, question: Question) -> int:
+    """An upper bound on the replicas with a node, whatever else keeps them off: those running, and as many more as cpu,
+    memory and the number of pods leave room for.
+    """
+    if question.played is not None or NodeResourcesFit.name not in question.profile.filters:
+        return sys.maxsize
+    requests = scheduler_amounts(pod_requests(question.pod))
+    room = free(cluster, PODS)
+    for resource in ("cpu", "memory"):
+        if requested := requests.get(resource, 0):
+            room = np.minimum(room, free(cluster, resource) // requested)
+    return len(question.present) + int(room.sum())
+
+
+_ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
+_IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
+
+
+class _Patched(Struct, frozen=True):
+    """The object whose fields are set: its plain data and its source."""
+
+    data: Mapping[str, Any]
+    row: Kind
+    reference: str = ""
+    """KIND/NAME and namespace for kubectl, of what is in the cluster."""
+    manifest: Manifest | None = None
+    item: KubernetesObject | None = None
+
+
+def with_patches(
+    advice: Advice, changes: Sequence[Change], resolved: Resolved, settings: Sequence[str], name: str | None
+) -> Advice:
+    """The advice, each suggestion with the patch of its change. ``settings`` were made already, and belong to each."""
+    patched = _patched(resolved, name)
+    enough = tuple(
+        _with_patch(suggestion, change, patched, settings, resolved.snapshot)
+        for suggestion, change in zip(advice.enough, changes, strict=True)
+    )
+    return msgspec.structs.replace(advice, enough=enough)
+
+
+def _with_patch(
+    suggestion: Suggestion, change: Change, patched: _Patched | None, settings: Sequence[str], snapshot: Snapshot
+) -> Suggestion:
+    made = [] if change.family == WAIT else list(commands(change, snapshot))
+    notes = suggestion.notes
+    changed: list[Operation] = []
+    diff = None
+    if change.settings and patched is not None:
+        try:
+            changed = operations(patched.data, patched.row, (*settings, *change.settings))
+        except UsageError:
+            # During a rollout, a pod of an old revision has fields that the workload's template no longer has.
+            notes = (*notes, _ANOTHER_TEMPLATE)
+        if patched.reference and not _can_be_set(patched.row, changed):
+            changed, notes = [], (*notes, _IMMUTABLE)
+    if changed and patched is not None:
+        if patched.manifest is not None and patched.item is not None and patched.manifest.text is not None:
+            diff = text_diff(patched.manifest.file, patched.manifest.text, patched.item, changed)
+        if patched.reference:
+            made.insert(0, patch_command(patched.reference, changed))
+    return msgspec.structs.replace(
+        suggestion,
+        patch=tuple(map(_reported, changed)),
+        commands=tuple(made),
+        diff=diff,
+        notes=notes,
+    )
+
+
+def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
+    """Whether the API server allows the change: in a pod, only added tolerations."""
+    return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
+
+
+def _reported(operation: Operation) -> PatchOperation:
+    # ``add`` also replaces an existing field.
+    op = "remove" if operation.removes else "add"
+    return PatchOperation(op=op, path=operation.pointer, value=operation.value)
+
+
+def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
+    """None where the source is no longer in the cluster."""
+    source, snapshot = resolved.source, resolved.snapshot
+    if isinstance(source, Manifest):
+        item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
+        return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
+    created = _object(source, resolved)
+    if created is None:
+        return None
+    row, obj = created
+    while (above := _controller(obj, snapshot)) is not None:
+        row, obj = above
+    return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
+
+
+def _object(source: Reference, resolved: Resolved) -> tuple[Kind, ApiObject] | None:
+    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
+    obj = named(source.kind, namespace, source.name, resolved.snapshot)
+    return None if obj is None else (source.kind, obj)
+
+
+def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
+    owner = controller_of(obj)
+    row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
+    if owner is None or row is None or not row.is_kept:
+        return None
+    controller = named(row, obj.metadata.namespace, owner.name, snapshot)
+    return None if controller is None else (row, controller)
 
 
 @asks(Advise)

@@ -16,12 +16,15 @@ from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
 from kubespread.questions.question import asks
-from kubespread.questions.remedies.change import Revise
-from kubespread.questions.remedies.of_constraints import advice_on_constraints
+from kubespread.questions.remedies.advice import advice
+from kubespread.questions.remedies.candidates import OF_CONSTRAINTS
+from kubespread.questions.remedies.change import Answer, Change, Revise
+from kubespread.questions.remedies.stuck import Stuck
 from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.advise import Advice
 from kubespread.reports.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
 from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
@@ -37,6 +40,49 @@ from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 from kubespread.snapshot.snapshot import Snapshot
+
+# What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
+
+
+class _SamePlace:
+    """Asks about the pod with other constraints in the same cluster."""
+
+    def __init__(self, evaluation: Evaluation, revise: Revise) -> None:
+        self._evaluation, self._revise = evaluation, revise
+
+    def ask(self, change: Change) -> Answer | None:
+        revised = self._revise(change.settings)
+        if revised is None:
+            return None
+        plugins, cluster = self._evaluation.prepared.framework, revised.dressed(self._evaluation.cluster)
+        try:
+            evaluation = evaluate(plugins, cluster, revised.pod)
+        except SchedulingError:
+            return Answer(0)
+        return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        """Never: other pods are not considered."""
+        return None
+
+    @property
+    def effort(self) -> float:
+        """Negligible: a few evaluations."""
+        return 0
+
+
+def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
+    """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
+
+    Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
+    """
+    if evaluation.error is not None or evaluation.feasible.any():
+        return None
+    stuck = Stuck(evaluation, version)
+    if not stuck.own_constraints:
+        return None
+    result, _ = advice(stuck, OF_CONSTRAINTS, _SamePlace(evaluation, revise), combines=False)
+    return result
 
 
 @asks(Explain)
