@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.tools import tools
+from kubespread.assistants.server import tools
 from tests.builders import node, pod
 from tests.cli.support import FIXTURES
 

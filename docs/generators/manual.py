@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from kubespread import __version__
-from kubespread.cli.app import app
+from kubespread.cli.commands import app
 from kubespread.cli.exitcodes import EPILOG
 
 _AS_TYPED = "\b"

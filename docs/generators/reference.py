@@ -5,7 +5,7 @@ from __future__ import annotations
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from kubespread.cli.app import app
+from kubespread.cli.commands import app
 from kubespread.cli.options.helping import in_full
 
 _WIDTH = 78

@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.candidate.admission import candidate_from_creator, creator_of, scheduled_again
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.input.namespaces import missing_namespace
+from kubespread.candidate.candidate import Candidate, Surroundings, candidate_from_creator, creator_of, scheduled_again
 from kubespread.candidate.input.references import Reference
+from kubespread.candidate.input.sources import missing_namespace
 from kubespread.candidate.manifests.file import OBJECT_NAME, Place
 from kubespread.candidate.settings import Settled, settled
 from kubespread.controllers.deployment.revisions import current_replica_set

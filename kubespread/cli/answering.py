@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from kubespread import __version__
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, Choosing, note_beside_each, note_source
-from kubespread.cli.stderr import say
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
+from kubespread.cli.streams import emit, look_of_stdout, say, stdout_takes_tables
 from kubespread.escaping import escaped
 from kubespread.redaction import without_secrets
 from kubespread.reports.parts import Judgment, Provenance, outcome
@@ -24,7 +23,7 @@ from kubespread.views.formats import Format, chosen_format
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
-    from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions
+    from kubespread.cli.options.groups import AnswerOptions, SpeakingOptions
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.formats import Writer
     from kubespread.views.look import Look

@@ -16,15 +16,28 @@ from msgspec import structs
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.field import Field, Late, Parameter, Typed
-from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
-from kubespread.cli.options.cluster import parse_duration
-from kubespread.cli.options.edits import EditedClusterOptions, OptionalClusterOptions
+from kubespread.cli.field import (
+    EVERYWHERE,
+    Field,
+    Late,
+    Parameter,
+    Typed,
+    applied_field,
+    check_asked,
+    manifest_field,
+    pods_field,
+)
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.pod import EVERYWHERE, applied_field, check_asked, manifest_field, pods_field
-from kubespread.cli.stderr import complain, say
-from kubespread.cli.stdout import emit
+from kubespread.cli.options.groups import (
+    AnswerOptions,
+    EditedClusterOptions,
+    OptionalClusterOptions,
+    SchedulerOptions,
+    SpeakingOptions,
+    formats_in,
+    parse_duration,
+)
+from kubespread.cli.streams import complain, emit, say
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError, UsageError

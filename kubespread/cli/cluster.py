@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubespread.cli.options.cluster import parse_duration
-from kubespread.cli.options.edits import OptionalClusterOptions
-from kubespread.cli.stderr import complain, stderr_is_terminal
+from kubespread.cli.options.groups import OptionalClusterOptions, parse_duration
+from kubespread.cli.streams import complain, stderr_is_terminal
 from kubespread.cli.waiting import waiting
 from kubespread.errors import NoClusterError, UsageError
 
 if TYPE_CHECKING:
-    from kubespread.cli.options.cluster import ClusterOptions
-    from kubespread.cli.options.edits import EditedClusterOptions
+    from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
     from kubespread.snapshot.snapshot import Snapshot
 
 

@@ -7,13 +7,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from kubespread.cli.exitcodes import epilog
+from kubespread import __version__
+from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
+from kubespread.cli.streams import emit, say
 from kubespread.questions.registry import QUESTIONS
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        emit(f"kubespread {__version__}\n")
+        raise typer.Exit
 
 
 class MadeWhenAsked(Mapping[str, Any]):
@@ -129,6 +137,33 @@ class CommandGroup(HelpingGroup):
         if word not in self.commands and not ctx.resilient_parsing and (instead := _instead_of(word)) is not None:
             ctx.fail(f"{word} is not a command: {instead}")
         return super().resolve_command(ctx, args)
+
+
+# Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
+app = typer.Typer(
+    name="kubespread",
+    cls=CommandGroup,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EPILOG,
+)
+
+
+@app.callback()
+def kubespread(
+    context: typer.Context,
+    _asked: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
+    if context.invoked_subcommand is None:
+        for line in context.get_help().split("\n"):
+            say(line)
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _purpose(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.stdout import emit
+from kubespread.cli.streams import emit
 
 
 class Shell(StrEnum):

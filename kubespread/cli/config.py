@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.stdout import emit
-from kubespread.config.layers import settings
-from kubespread.config.settings import KEYS
+from kubespread.cli.streams import emit
+from kubespread.config.layers import KEYS, settings
 
 if TYPE_CHECKING:
-    from kubespread.reports.configuration import Configuration
+    from kubespread.reports.parts import Configuration
 
 
 class Action(StrEnum):
@@ -64,7 +63,7 @@ def config(
 
 
 def _configuration(*, files: bool) -> Configuration:
-    from kubespread.reports.configuration import Configuration, ConfiguredKey
+    from kubespread.reports.parts import Configuration, ConfiguredKey
 
     decided = settings(os.environ, files=files)
     return Configuration(

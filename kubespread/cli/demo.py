@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from kubespread.cli.asking import command_of
-from kubespread.cli.stderr import say
+from kubespread.cli.streams import say
 from kubespread.errors import UsageError
 from kubespread.questions.registry import question
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.stderr import complain
+from kubespread.cli.streams import complain
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
@@ -88,7 +88,7 @@ def _run() -> int:
         return ExitCode.YES
     from typer import Abort, TyperException
 
-    from kubespread.cli.app import app
+    from kubespread.cli.commands import app
 
     try:
         result = app(prog_name=program_name(), standalone_mode=False)

@@ -11,9 +11,8 @@ import typer
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.cluster import ClusterOptions, parse_duration
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.groups import ClusterOptions, SchedulerOptions, parse_duration
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> in
       kubespread mcp --live --context staging
       kubespread mcp -S cluster.json.gz --fleet 'fleet/*.json.gz'
     """
-    from kubespread.assistants.cluster import Cluster
-    from kubespread.assistants.server import serve
+    from kubespread.assistants.server import Cluster, serve
 
     cluster = Cluster(partial(open_cluster, source, quiet=True), source.seconds())
     serve(cluster, scheduling.scheduler(), source.members())

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kubespread.cli.stderr import say
-from kubespread.cli.stdout import stdout_takes_tables
+from kubespread.cli.streams import say, stdout_takes_tables
 from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.stdout import emit
+from kubespread.cli.streams import emit
 from kubespread.snapshot.live.resources import cluster_role
 
 

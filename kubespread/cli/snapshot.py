@@ -10,12 +10,10 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_cluster
-from kubespread.cli.options.answer import SpeakingOptions
-from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
 from kubespread.cli.options.helping import valued
-from kubespread.cli.stderr import say
-from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.streams import say, stdout_is_terminal
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubespread.cli.stderr import say, stderr_is_terminal
+from kubespread.cli.streams import say, stderr_is_terminal
 
 if TYPE_CHECKING:
     from kubespread.questions.scene import OnPart, Part

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kubespread.cli.options.cluster import parse_duration
+from kubespread.cli.field import DEFAULT_POD, STDIN, is_piped
+from kubespread.cli.options.groups import parse_duration
 from kubespread.cli.options.pairs import READERS, texts_of
-from kubespread.cli.pod import DEFAULT_POD, STDIN, is_piped
-from kubespread.cli.stderr import complain
-from kubespread.cli.stdout import emit, stdout_is_terminal
+from kubespread.cli.streams import complain, emit, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
-    from kubespread.cli.options.cluster import ClusterOptions
+    from kubespread.cli.options.groups import ClusterOptions
 
 _FILE_INTERVAL = 0.5
 _ERROR = "error: "

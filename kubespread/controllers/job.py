@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
 from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts
 from kubespread.errors import SnapshotError
-from kubespread.kube import timestamps
+from kubespread.kube import time
 from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.meta import ApiObject
@@ -366,8 +366,8 @@ def _is_past_deadline(job: Job, now: datetime) -> bool:
     if deadline is None or job.spec.suspend:
         return False
     try:
-        start = timestamps.parse(job.status.start_time)
-    except timestamps.TimestampError as error:
+        start = time.parse(job.status.start_time)
+    except time.TimestampError as error:
         name = f"{job.metadata.namespace}/{job.metadata.name}"
         raise SnapshotError(f'job "{name}": status.startTime: {error}') from error
     return start is not None and now - start >= timedelta(seconds=deadline)

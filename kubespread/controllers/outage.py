@@ -21,7 +21,7 @@ from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.api.workloads import Job
 from kubespread.kube.taint import tolerates
-from kubespread.kube.timestamps import format_utc
+from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import EXCLUDE_DISRUPTION, NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY, zone_key
 
 UNHEALTHY_ZONE_PERCENT = 55

@@ -13,8 +13,7 @@ from kubespread.controllers import statefulset as of_stateful_set
 from kubespread.controllers.deployment import pods as of_deployment
 from kubespread.controllers.pod_creation import NewPod, PodCreator, pod_of_template
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.foreign_kinds import templates_of
-from kubespread.kube.api.kinds import full_kind
+from kubespread.kube.api.kinds import full_kind, templates_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import (
     CronJob,

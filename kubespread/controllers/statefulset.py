@@ -19,9 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import PersistentVolumeClaimVolumeSource, Pod, Volume
 from kubespread.kube.api.storage import PersistentVolumeClaim
-from kubespread.kube.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubespread.kube.api.workloads import (
     RollingUpdate,
     StatefulSet,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from kubespread.errors import SnapshotError
-from kubespread.kube import timestamps
+from kubespread.kube import time
 from kubespread.kube.api.core import Pod, PodCondition
 from kubespread.kube.well_known import ENDED_PHASES, READY
 
@@ -54,8 +54,8 @@ def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
 def moment(pod: Pod, what: str, text: str) -> datetime | None:
     """The time that a field of ``pod`` says, None where it says none. Raises SnapshotError for what is no time."""
     try:
-        return timestamps.parse(text)
-    except timestamps.TimestampError as error:
+        return time.parse(text)
+    except time.TimestampError as error:
         raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {what}: {error}') from error
 
 

@@ -12,7 +12,7 @@ from kubespread.manifest.json_stream import decoded
 from kubespread.manifest.parts import ITEMS, Data, MalformedError
 
 if TYPE_CHECKING:
-    from kubespread.manifest.lines import FieldLines
+    from kubespread.manifest.parts import FieldLines
 
 
 class Head(msgspec.Struct, rename="camel"):
@@ -120,7 +120,7 @@ class KubernetesObject:
     def line_of(self, path: str) -> int | None:
         """The line of the object's field at ``path``, or of the nearest field above it."""
         if self.json and self.lines is None:
-            from kubespread.manifest.lines import FieldLines
+            from kubespread.manifest.parts import FieldLines
 
             inside = FieldLines(self.json).line(0, path)
             return self.line if self.line is None or inside is None else self.line - 1 + inside

@@ -2,10 +2,79 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from kubespread.errors import Fault
+
+_STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
+
+
+class Position(NamedTuple):
+    """A place in a text, both counted from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+class FieldLines:
+    """One text, asked for positions by field path (``spec.containers[0].image``)."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @cached_property
+    def _documents(self) -> list[Any]:
+        """The composed documents. For positions JSON counts as YAML; what YAML cannot compose simply has no lines."""
+        # JSON without faults is read without it.
+        import yaml
+
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        try:
+            # YAML indents with blanks only. Replacing each tab by one blank keeps the columns.
+            return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=loader))
+        except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
+            return []
+
+    def line(self, document: int, path: str) -> int | None:
+        """The line of `position`."""
+        position = self.position(document, path)
+        return position.line if position is not None else None
+
+    def position(self, document: int, path: str) -> Position | None:
+        """Where ``path`` stands, or the nearest field above it that exists; None where nothing is known."""
+        if document >= len(self._documents):
+            return None
+        node = self._documents[document]
+        position = _start(node) if node is not None else None
+        for step in _STEP.finditer(path):
+            child = _child(node, step)
+            if child is None:
+                break
+            position, node = child
+        return position
+
+
+def _start(node: Any) -> Position:
+    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _child(node: Any, step: re.Match[str]) -> tuple[Position, Any] | None:
+    from yaml import MappingNode, SequenceNode
+
+    if isinstance(node, SequenceNode) and step["index"] is not None:
+        index = int(step["index"])
+        if index < len(node.value):
+            return _start(node.value[index]), node.value[index]
+    if isinstance(node, MappingNode):
+        name = step["name"] or step["key"] or step["index"]
+        for key, value in node.value:
+            if getattr(key, "value", None) == name:
+                return _start(key), value
+    return None
+
 
 Data = dict[str, Any]
 

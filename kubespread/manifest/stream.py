@@ -11,7 +11,7 @@ from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import ITEMS, MalformedError, Part, is_list
 
 if TYPE_CHECKING:
-    from kubespread.manifest.lines import FieldLines
+    from kubespread.manifest.parts import FieldLines
 
 T = TypeVar("T")
 Chunks = Iterator[bytes]
@@ -77,7 +77,7 @@ def _yaml_documents(chunks: Chunks) -> Iterator[Any]:
 
 def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
     # JSON is read without a parser of YAML.
-    from kubespread.manifest.lines import FieldLines
+    from kubespread.manifest.parts import FieldLines
     from kubespread.manifest.yaml_blocks import yaml_list_parts
     from kubespread.manifest.yaml_stream import yaml_parts
 

@@ -2,12 +2,82 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import yaml
 
 from kubespread.escaping import json_escaped
-from kubespread.manifest.scalars import resolve_plain
+
+Scalar = str | int | float | bool | None
+
+_NAMED: dict[str, Scalar] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+}
+_NUMBER_START = frozenset("+-.0123456789")
+# Go's ParseInt with base 0, after the underscores are gone: 010 and 0o10 are octal, 08 is no integer at all.
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+# Any longer number is beyond what a float holds, and Go keeps its text.
+_MAX_DIGITS = 400
+_MAX_UINT64 = 2**64 - 1
+_MIN_INT64 = -(2**63)
+
+
+def resolve_plain(text: str) -> Scalar:
+    """The value of an unquoted scalar without a tag.
+
+    Sexagesimals (``12:30``), dates and ``=`` stay strings; ``y`` and ``n`` are booleans; ``6e10`` is a number.
+    """
+    if text in _NAMED:
+        return _NAMED[text]
+    if text[0] not in _NUMBER_START:
+        return text
+    digits = text.replace("_", "")
+    if len(digits) <= _MAX_DIGITS and _INTEGER.fullmatch(digits):
+        number = _go_integer(digits)
+        if _MIN_INT64 <= number <= _MAX_UINT64:
+            return number
+    # Beyond 64 bits Go falls back to a float where the text is one: a decimal number, and never 0x or 0o.
+    if _FLOAT.fullmatch(digits):
+        value = float(digits)
+        return text if math.isinf(value) else _json_number(value)
+    return text
+
+
+def _json_number(value: float) -> int | float:
+    """Go writes a whole float without a fraction to JSON, so ``maxSkew: 1.0`` and ``08`` arrive as integers."""
+    return int(value) if value.is_integer() and abs(value) < 1e21 else value
+
+
+def _go_integer(digits: str) -> int:
+    sign = -1 if digits[0] == "-" else 1
+    body = digits.lstrip("+-")
+    if len(body) > 1 and body[0] == "0" and body[1].isdigit():
+        return sign * int(body, 8)
+    return sign * int(body, 0)
+
+
+def key_text(key: Scalar) -> str:
+    """The JSON object key a YAML mapping key becomes. Raises TypeError for null, as kubectl refuses it."""
+    match key:
+        case str():
+            return key
+        case bool():
+            return "true" if key else "false"
+        case int():
+            return str(key)
+        case float():
+            return repr(key)
+        case None:
+            raise TypeError("unsupported map key: null")
+
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 

@@ -17,7 +17,7 @@ from itertools import chain
 import msgspec
 
 from kubespread.manifest.parts import ITEMS, Data, MalformedError, Part, may_be_list
-from kubespread.manifest.scalars import resolve_plain
+from kubespread.manifest.writer import resolve_plain
 from kubespread.manifest.yaml_stream import lone_value, yaml_documents, yaml_parts
 
 _HEAD = re.compile(rb"(?P<head>(?:[A-Za-z]+: [A-Za-z0-9./]+\n)*)items:\n(?P<indent> {0,8})(?=- )")

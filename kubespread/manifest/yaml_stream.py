@@ -25,7 +25,7 @@ from yaml.events import (
 )
 
 from kubespread.manifest.parts import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
-from kubespread.manifest.scalars import key_text, resolve_plain
+from kubespread.manifest.writer import key_text, resolve_plain
 
 T = TypeVar("T")
 

@@ -22,8 +22,7 @@ from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN, display_name
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Expander, NodeGroup, NodeGroups
-from kubespread.snapshot.edits.new_nodes import is_file
-from kubespread.snapshot.edits.template_file import checked_node, only_object, read_template
+from kubespread.snapshot.edits.new_nodes import checked_node, is_file, only_object, read_template
 
 _MAX_PRICE = 999_999_999
 API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
-from kubespread.candidate.json_patch import Operation, operations
+from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.cluster import from_cluster
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.input.namespaces import namespace_notes
-from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_sources
+from kubespread.candidate.input.sources import Choosing, PodGiven, Source, namespace_notes, read_sources
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.escaping import escaped
-from kubespread.kube.durations import SECOND, printed
+from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler

@@ -15,8 +15,7 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.proposals import sentences_of
 from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion
-from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.parts import FieldLines, MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.scheduler.profile.profile import Profile, default_profile

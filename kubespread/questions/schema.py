@@ -11,8 +11,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName
 from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.reports.configuration import Configuration
-from kubespread.reports.parts import API_VERSION, Report
+from kubespread.reports.parts import API_VERSION, Configuration, Report
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -17,14 +17,14 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
-from kubespread.kube.timestamps import instant
+from kubespread.kube.time import instant
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.building import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.deployments import name_of
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import Made
-from kubespread.world.store.surroundings import Surroundings
+from kubespread.world.store.store import Surroundings
 from kubespread.world.store.waiting import Scheduled
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)

@@ -2,10 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from kubespread.reports.parts import Report
+import msgspec
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.versions import KubeVersion
+from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport, Report
 from kubespread.scheduler.causes import Causes, CordonDetail, TaintDetail
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.plugin import State
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.scheduler.preemption import Preemption
+
+
+def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
+    """What preemption does for a pod that fits nowhere."""
+    candidate, tail = preemption.candidate, (preemption.tail or None) if version.since(24) else None
+    if candidate is None:
+        return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
+    victims = tuple(map(NamespacedName.of, candidate.victims))
+    return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
+
+
+def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
+    """The constraints in force, in the order they were declared, with every domain's count.
+
+    ``states`` are by plugin; ``feasible`` are the nodes among which soft constraints compare.
+    """
+    state = states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState):
+        return []
+    return [
+        _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
+        for counted in counted_constraints(state)
+    ]
+
+
+def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
+    """Hard and soft constraints in the order they were declared."""
+    hard = iter(state.hard)
+    soft = iter(state.soft.counted if state.soft is not None else ())
+    return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
+
+
+def _hard_report(counted: HardConstraint) -> ConstraintReport:
+    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.around()))
+
+
+def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
+    matching = counted.around()
+    compared = feasible & counted.column.present
+    minimum = int(matching[compared].min()) if compared.any() else None
+    return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
+
+
+def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
+    """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
+    state = states.get(PodTopologySpread.name)
+    counted = counted_constraints(state) if isinstance(state, SpreadState) else []
+    return [
+        in_domains(constraint, constraint.around())[constraint.column.sorted_codes].tolist() for constraint in counted
+    ]
+
+
+def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
+    """The matching pods of every value of the key, by its code. Nodes that share a hostname label are added up."""
+    codes, present = counted.column.codes, counted.column.present
+    in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
+    if isinstance(counted, SoftConstraint) and counted.is_hostname:
+        np.add.at(in_domain, codes[present], matching[present])
+    else:
+        in_domain[codes[present]] = matching[present]
+    return in_domain
+
+
+def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
+    """Every value of the key with its counts, in the order of values."""
+    column = counted.column
+    size, order = len(column.values), column.sorted_codes
+    nodes = np.bincount(column.codes[column.present], minlength=size)
+    eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
+    figures = (in_domains(counted, matching), nodes, eligible)
+    return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
+
+
+def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:
+    return ConstraintReport(
+        topology_key=constraint.topology_key,
+        when_unsatisfiable=constraint.when_unsatisfiable,
+        max_skew=constraint.max_skew,
+        min_domains=constraint.min_domains,
+        selector=str(constraint.selector),
+        node_affinity_policy="Honor" if constraint.honors_affinity else "Ignore",
+        node_taints_policy="Honor" if constraint.honors_taints else "Ignore",
+        source=constraint.source,
+        self_match=constraint.self_match,
+        global_minimum=minimum,
+        domains=domains,
+    )
+
+
+def with_pods(
+    report: ConstraintReport, counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
+) -> ConstraintReport:
+    """``report`` with the pods that each of its domains counts for a pod of ``namespace``."""
+    pods = _by_domain(counted, cluster, namespace)
+    domains = (msgspec.structs.replace(domain, pods=tuple(pods.get(domain.value, ()))) for domain in report.domains)
+    return msgspec.structs.replace(report, domains=tuple(domains))
+
+
+def _by_domain(
+    counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
+) -> Mapping[str, Sequence[CountedPod]]:
+    by_domain: dict[str, list[CountedPod]] = {}
+    if not counted.constraint.counts_pods:
+        return by_domain
+    running, column = cluster.running, counted.column
+    selected = pretended_kinds(cluster, counted.constraint, namespace).of(running.kind)
+    places = np.flatnonzero(selected & counted.counts_on[running.node] & column.present[running.node])
+    for place in places.tolist():
+        node = int(running.node[place])
+        by_domain.setdefault(column.values[column.codes[node]], []).append(
+            _counted_pod(running.pods[place], cluster.nodes.names[node])
+        )
+    for pods in by_domain.values():
+        pods.sort(key=lambda pod: (pod.node, pod.name))
+    return by_domain
+
+
+def _counted_pod(pod: Pod, node: str) -> CountedPod:
+    owner, meta = controller_of(pod), pod.metadata
+    return CountedPod(
+        namespace=meta.namespace,
+        name=meta.name,
+        owner=None if owner is None else f"{owner.kind}/{owner.name}",
+        node=node,
+        terminating=meta.deletion_timestamp is not None,
+    )
+
 
 SPREAD_PLUGIN = "PodTopologySpread"
 

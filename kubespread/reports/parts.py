@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, Self
 
 import msgspec
+import numpy as np
 
+from kubespread.kube.api.core import Node
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
+from kubespread.scheduler.cluster.labels import Counts
 from kubespread.wording import count_of, range_of, some_of
+
+
+def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
+    """Between the domains that count, by the pods that match in each."""
+    return int(np.max(counts)) - minimum(counts, lacks_domains=lacks_domains) if len(counts) else 0
+
+
+def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
+    """The least that a domain has; 0 where there are fewer than minDomains."""
+    return 0 if lacks_domains or not len(counts) else int(np.min(counts))
+
+
+def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
+    """The same where each domain of ``constraint`` has so many."""
+    counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
+    return skew_between(counts, lacks_domains=len(counts) < (constraint.min_domains or 1))
+
+
+def skew_now(constraint: ConstraintReport) -> int:
+    """The same by the pods that the constraint counts."""
+    return skew_of([domain.matching for domain in constraint.domains], constraint)
+
+
+NOT_READY = "not ready"
+
+
+def closing_states(node: Node) -> Iterator[str]:
+    """``cordoned``, ``not ready``, or both."""
+    if node.spec.unschedulable:
+        yield "cordoned"
+    if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
+        yield NOT_READY
+
+
+def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:
+    """The states of all ``nodes`` that have any, by name."""
+    return {node.metadata.name: states for node in nodes if (states := tuple(closing_states(node)))}
+
 
 API_VERSION = "kubespread.dev/v1alpha1"
 Judgment = Literal["yes", "no", "unknown"]
@@ -35,6 +76,28 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
         plain = msgspec.json.decode(self.to_json())
         assert isinstance(plain, dict)
         return plain
+
+
+class ConfiguredKey(Report, frozen=True):
+    """One key, whether it is set or not."""
+
+    key: str
+    """What a file calls it."""
+    variable: str
+    """What the environment calls it."""
+    values: tuple[str, ...]
+    """Paths as seen from the working directory; none where it is not set."""
+    origin: str | None
+    """``FILE:LINE``, or the variable; null where it is not set."""
+
+
+class Configuration(Report, frozen=True):
+    """The answer to "what is set here, and by whom?"."""
+
+    keys: tuple[ConfiguredKey, ...]
+    """Every key there is, in the order of the documentation."""
+    api_version: str = API_VERSION
+    kind: str = "Configuration"
 
 
 class PodReference(Report, frozen=True):

@@ -8,14 +8,118 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubespread.errors import Fault, ManifestError
-from kubespread.manifest.lines import FieldLines
+from kubespread.errors import Fault, KubespreadError, ManifestError
+from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.manifest.objects import describe
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.parts import FieldLines, MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes, text_bytes
-from kubespread.scenario.faults import Faults
-from kubespread.scenario.types import API_VERSION
+from kubespread.scenario.types import API_VERSION, AT_ONCE
+from kubespread.snapshot.edits.verb import Field, Fields, Holds
+
+_MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
+
+
+class Faults:
+    """The faults of one file so far."""
+
+    def __init__(self, file: str, lines: FieldLines | None = None) -> None:
+        self._file, self._lines = file, lines
+        self.entries: list[Fault] = []
+
+    def add(self, path: str, message: str) -> None:
+        """Something is wrong with the field at ``path``."""
+        line = self._lines.line(0, path) if self._lines is not None else None
+        self.entries.append(Fault(message, path, line))
+
+    def add_error(self, path: str, error: KubespreadError) -> None:
+        """Add the faults of an error; those of another file keep naming that file."""
+        faults = [str(error)] if not isinstance(error, ManifestError) else str(error).split("\n")
+        for message in faults:
+            self.add(path, message)
+
+    def error(self) -> ManifestError:
+        """All of them, by line."""
+        return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
+
+    def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
+        """Those of ``fields`` that ``data`` has with values of the right type; nulls count as absent.
+
+        Unknown names, values of another type and missing fields are added to the faults.
+        """
+        if not isinstance(data, Mapping):
+            self.add(path, f"expected an object, found {describe(data)}")
+            return {}
+        inside = f"{path}." if path else ""
+        kept: dict[str, Any] = {}
+        for name, value in data.items():
+            field = fields.get(name)
+            if field is None:
+                self.unknown(f"{inside}{name}", name, fields)
+            elif value is not None and self._fits(f"{inside}{name}", value, field):
+                kept[name] = value
+        for name, field in fields.items():
+            if field.is_required and data.get(name) is None:
+                self.add(f"{inside}{name}", f"Required value: {field.help}")
+        return kept
+
+    def unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
+        """A field that nothing has, with the one that was probably meant."""
+        meant = near_miss(str(name), valid_names)
+        self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
+
+    def _fits(self, path: str, value: Any, field: Field) -> bool:
+        if _holds(value, field.holds):
+            return True
+        if isinstance(value, list) and field.holds is Holds.TEXTS:
+            for place, item in enumerate(value):
+                if not _is_text(item):
+                    self.add(f"{path}[{place}]", f"expected a string, found {describe(item)}")
+        else:
+            self.add(path, f"expected {field.holds.value}, found {_described(value)}")
+        return False
+
+
+def _holds(value: Any, what: Holds) -> bool:
+    match what:
+        case Holds.TEXT:
+            return _is_text(value)
+        case Holds.TEXTS:
+            return isinstance(value, list) and all(map(_is_text, value))
+        case Holds.NUMBER | Holds.DECIMAL:
+            return _is_number(value) or (what is Holds.DECIMAL and _is_decimal(value))
+        case Holds.AMOUNT:
+            return _is_text(value) or _is_number(value)
+        case Holds.FLAG:
+            return isinstance(value, bool)
+        case Holds.LABELS:
+            return isinstance(value, Mapping) and all(map(_is_text, (*value, *value.values())))
+        case Holds.STEPS | Holds.LIST:
+            return isinstance(value, list)
+        case Holds.OBJECT:
+            return isinstance(value, Mapping)
+        case Holds.READINESS:
+            return isinstance(value, Mapping) or value == AT_ONCE
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
+
+
+def _is_decimal(value: Any) -> bool:
+    """With at most fifteen digits, so that the shortest text of the float is the number that was written."""
+    return isinstance(value, float) and 0 <= value <= _MAX_NUMBER and round(value, _MAX_DECIMALS) == value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX_NUMBER:
+        return str(value)
+    return "an empty string" if value == "" else describe(value)
+
 
 _OBJECT = "<object>"
 

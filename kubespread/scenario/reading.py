@@ -15,8 +15,7 @@ from kubespread.kube.owners import Named, named
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.scenario.document import Document, read_document
-from kubespread.scenario.faults import Faults
+from kubespread.scenario.document import Document, Faults, read_document
 from kubespread.scenario.text import parse_step, step_of
 from kubespread.scenario.types import (
     API_VERSION,

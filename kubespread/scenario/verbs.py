@@ -24,8 +24,7 @@ from kubespread.kube.owners import Named, named
 from kubespread.snapshot.edits.nodes import FORCE
 from kubespread.snapshot.edits.pods import WORKLOAD
 from kubespread.snapshot.edits.registry import EDITS
-from kubespread.snapshot.edits.target import parse_target
-from kubespread.snapshot.edits.verb import NODES, Field, FieldValues, Form, Holds, OfNodes, Verb, path_in
+from kubespread.snapshot.edits.verb import NODES, Field, FieldValues, Form, Holds, OfNodes, Verb, parse_target, path_in
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")

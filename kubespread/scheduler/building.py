@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from kubespread.kube.releases.changes import changes_after, older_reasons
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
-from kubespread.scheduler.plugin import Plugin
+from kubespread.scheduler.plugin import FILTER, PRE_SCORE, Plugin, Setting, Unprepared
 from kubespread.scheduler.plugins.registry import default_plugins, known_plugins
 from kubespread.scheduler.preemption import PostFilterPlugin, PostFilters
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import SearchRules
-from kubespread.scheduler.specification import FILTER, PRE_SCORE, Setting, Unprepared
 
 
 def framework(profile: Profile) -> Framework:

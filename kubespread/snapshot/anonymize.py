@@ -18,7 +18,7 @@ import msgspec
 
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Container, ContainerImage, PodOS
+from kubespread.kube.api.core import Container, ContainerImage, ImageVolumeSource, PodOS
 from kubespread.kube.api.devices import (
     Device,
     DeviceAttribute,
@@ -34,7 +34,6 @@ from kubespread.kube.api.devices import (
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.storage import CSIDriver, CSINodeDriver, PersistentVolumeClaim
-from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.name_rules import normalized_image
 from kubespread.snapshot.snapshot import Snapshot

@@ -17,8 +17,7 @@ from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
-from kubespread.kube.api.foreign_kinds import holds_pods, skipped_gaps
-from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind
+from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.versions import KubeVersion

@@ -3,17 +3,137 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from rich.cells import cell_len
 
 from kubespread.escaping import escaped
+from kubespread.reports.parts import ClusterReference, scheduler_phrase
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.wording import count_of
+
+R = TypeVar("R")
+
+
+class Sourced(Protocol):
+    """A report that says which cluster it is about, and how that is scheduled."""
+
+    @property
+    def cluster(self) -> ClusterReference | None: ...
+    @property
+    def kube_version(self) -> str: ...
+    @property
+    def manner(self) -> str: ...
+
+
+def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], str]:
+    """A writer of what ``lines`` yields, in the colors of ``look``."""
+
+    @wraps(lines)
+    def write(report: R, look: Look) -> str:
+        return written(lines(report, look), color=look.color)
+
+    return write
+
+
+def headline(question: str, report: Sourced, look: Look, beside: str = "") -> Iterator[Line]:
+    """The question, a text ``beside`` it, the cluster and the release that answers; nothing without headers."""
+    if look.headers:
+        source = source_line(report.cluster, report.kube_version, report.manner)
+        yield from flowed([[cell(question, HEAD), cell(beside)], source], look, indent="")
+
+
+def room_beside(columns: Iterable[Column], look: Look) -> int:
+    """The width left beside ``columns``, including the gap after them."""
+    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
+
+
+def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
+    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
+    if number:
+        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{note} (-v shows all)", DIM)]
+
+
+def remarks(sentences: Sequence[str], look: Look, style: str = "") -> Iterator[Line]:
+    """The others, below the rows that they are about."""
+    for line in sentences[1:]:
+        yield from wrapped([cell(line, style)], look.width, HANGING)
+
+
+_HANGING = 4
+
+
+def source_line(cluster: ClusterReference | None, kube_version: str, manner: str = "") -> Line:
+    """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``; empty where all of it goes without saying."""
+    parts = (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), manner)
+    return [cell(" · ".join(part for part in parts if part), DIM)]
+
+
+def titled(
+    line: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
+) -> Iterator[Line]:
+    """The question about a pod and what answers it, on one line, or on two if that is wider than ``width``."""
+    source = " · ".join(
+        part
+        for part in (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), f"profile {profile}")
+        if part
+    )
+    whole = [*line, Cell(" · "), cell(source)]
+    if width is None or sum(width_of(part.text) for part in whole) <= width:
+        yield whole
+        return
+    yield from wrapped(line, width, _HANGING)
+    yield from wrapped([cell(source)], width, _HANGING)
+
+
+INDENT = "  "
+HANGING = 4
+"""How far what is folded is indented."""
+_GUTTER = "      "
+_USUAL_WIDTH = 120
+
+
+def aim(look: Look) -> int:
+    """How wide lines are meant to be; where there is no terminal, a sentence may be longer."""
+    return look.width or _USUAL_WIDTH
+
+
+def flowed(phrases: Iterable[Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
+    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
+    between words.
+    """
+    line = list[Cell]()
+    for phrase in phrases:
+        if not _width(phrase):
+            continue
+        if line and _width(line) + len(gutter) + _width(phrase) <= aim(look):
+            line += [Cell(gutter), *phrase]
+            continue
+        if line:
+            yield from wrapped(line, look.width, HANGING)
+        line = [Cell(indent), *phrase]
+    if line:
+        yield from wrapped(line, look.width, HANGING)
+
+
+def _width(line: Line) -> int:
+    return sum(width_of(part.text) for part in line)
+
 
 GOOD, WARNED, BAD, DIM, HEAD = "32", "33", "31", "2", "1"
 """Styles, as terminals number them: green, red, dim and bold."""
+
+
+def answered(sentences: Sequence[str], look: Look, style: str = HEAD) -> Iterator[Line]:
+    """The first of ``sentences``, which is the answer: it stands right below the question."""
+    yield from wrapped([cell(sentences[0], style)], look.width, HANGING)
+
+
 GAP = 2
 """How far columns are apart, unless a table says otherwise."""
 _WIDEST = 2

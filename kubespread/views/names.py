@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log
 from os.path import commonprefix
 
-from kubespread.views.flow import flowed
-from kubespread.views.layout import DIM, Line, cell, cut_middle, width_of
+from kubespread.views.layout import DIM, Line, cell, cut_middle, flowed, width_of
 from kubespread.views.look import Look
 
 CUT = "…"

@@ -7,10 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    HANGING,
+    HEAD,
+    INDENT,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    room_beside,
+    tabulated,
+    wrapped,
+)
 from kubespread.views.look import Look
-from kubespread.views.screen import room_beside
 from kubespread.views.view import Frame
 from kubespread.wording import count_of, short_key
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kubespread.escaping import escaped
-from kubespread.views.flow import flowed
 from kubespread.views.layout import (
     BAD,
     DIM,
@@ -14,9 +13,13 @@ from kubespread.views.layout import (
     HEAD,
     Cell,
     Line,
+    answered,
     cell,
     cut_end,
     cut_middle,
+    flowed,
+    remarks,
+    room_beside,
     tabulated,
     written,
 )
@@ -24,7 +27,6 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend, told_apart
 from kubespread.views.registry import view_of
-from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
 from kubespread.views.view import View, sheets_in
 

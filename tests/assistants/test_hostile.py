@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubespread import Scheduler, load
-from kubespread.assistants.tools import tools
+from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from kubespread.kube.releases.changes import all_changes
 from tests.cli.support import FIXTURES, PROGRAM, environment

@@ -11,8 +11,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.assistants.arguments import schema
-from kubespread.assistants.cluster import Cluster
-from kubespread.assistants.tools import bounded, tools
+from kubespread.assistants.server import Cluster, bounded, tools
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES

@@ -14,7 +14,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kubespread.assistants.tools import LEFT_OUT, tools
+from kubespread.assistants.server import LEFT_OUT, tools
 from kubespread.questions.schema import schema
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.manifests.decoding import value_at
+from kubespread.candidate.manifests.file import value_at
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.candidate.settings import Setting, parse_settings
 from kubespread.errors import ManifestError, UsageError

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.cli.options.cluster import ClusterOptions
-from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
 from kubespread.cli.options.sides import AfterOptions
 from kubespread.questions import opening
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.groups import EditedClusterOptions
 from tests.cli.support import CLUSTER, POD, run
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu}\nstatus: {allocatable: {cpu: '8'}}\n"

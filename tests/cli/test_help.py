@@ -7,7 +7,7 @@ import re
 import pytest
 from typer.main import get_command
 
-from kubespread.cli.app import app
+from kubespread.cli.commands import app
 from kubespread.questions.registry import QUESTIONS
 from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.support import run

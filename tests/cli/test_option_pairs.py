@@ -17,7 +17,7 @@ import pytest
 
 import kubespread
 from kubespread.assistants import server
-from kubespread.assistants.cluster import Cluster
+from kubespread.assistants.server import Cluster
 from kubespread.cli import page, watch
 from kubespread.cli.commands import _made
 from kubespread.cli.options import pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.cli.stdout import wants_color
+from kubespread.cli.streams import wants_color
 from tests.cli.support import CLUSTER, POD, run
 
 

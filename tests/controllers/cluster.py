@@ -5,10 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from kubespread.kube.api.core import Pod, PodCondition, PodSpec, PodStatus
+from kubespread.kube.api.core import (
+    EmptyDirVolumeSource,
+    HostPathVolumeSource,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    Volume,
+)
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubespread.kube.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
-from kubespread.kube.api.volumes import EmptyDirVolumeSource, HostPathVolumeSource, Volume
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
-from kubespread.controllers.deployment.strategy import replicas_of
+from kubespread.controllers.deployment.revisions import replicas_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicasStatus
 from tests.builders import NOW, Data, ago, owned_by

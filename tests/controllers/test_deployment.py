@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubespread.controllers.deployment.strategy import limits
+from kubespread.controllers.deployment.revisions import limits
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet

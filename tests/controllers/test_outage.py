@@ -21,7 +21,7 @@ from kubespread.controllers.outage import (
     without_eviction_taints,
     zones,
 )
-from kubespread.kube.admission.added_tolerations import tolerate_for_a_while
+from kubespread.kube.admission.plugins import tolerate_for_a_while
 from kubespread.kube.api.core import Node, NodeCondition, NodeSpec, NodeStatus, Pod, Taint, Toleration
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.api.workloads import Job

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 import kubespread
-from kubespread.assistants.tools import tools
+from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from tests.cli.support import run
 from tests.fuzz.inputs import COMMANDS, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all

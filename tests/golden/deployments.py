@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 import kubespread
 from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
-from kubespread.controllers.deployment.revisions import new_replica_set
-from kubespread.controllers.deployment.strategy import limits, replicas_of
+from kubespread.controllers.deployment.revisions import limits, new_replica_set, replicas_of
 from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from kubespread.kube.api.core import PodTemplateSpec
 from kubespread.kube.api.workloads import Deployment, ReplicaSet

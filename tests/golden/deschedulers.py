@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.questions.rebalance.descheduler.decoding import PolicyError, decode_policy
-from kubespread.questions.rebalance.descheduler.plugin import choose
-from kubespread.questions.rebalance.descheduler.policy import Limits, Policy
-from kubespread.questions.rebalance.descheduler.view import View
+from kubespread.questions.rebalance.descheduler.plugin import View, choose
+from kubespread.questions.rebalance.descheduler.policy import Limits, Policy, PolicyError, decode_policy
 from kubespread.questions.rebalance.descheduling import Cycle
 from kubespread.scheduler.cluster.nodes import Nodes
 from tests.builders import NOW

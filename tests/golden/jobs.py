@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kubespread.controllers.job import reconcile
-from kubespread.kube import timestamps
+from kubespread.kube import time
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job
 from tests.golden.cases import Data, Difference, Recorded
@@ -16,7 +16,7 @@ _TRACKING = "batch.kubernetes.io/job-tracking"
 
 
 def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:
-    now = timestamps.parse(recorded.case["now"])
+    now = time.parse(recorded.case["now"])
     assert now is not None
     pods = [msgspec.convert(pod, Pod) for pod in recorded.case["pods"] if not _is_counted(pod)]
     done = reconcile(msgspec.convert(recorded.case["job"], Job), pods, now)

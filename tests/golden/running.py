@@ -18,7 +18,7 @@ from kubespread.questions.play.question import Play
 from kubespread.questions.scene import Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import read_scenario
-from kubespread.world.store.surroundings import dealt
+from kubespread.world.store.store import dealt
 from tests.golden.cases import Data, Difference, Recorded
 
 _NOWHERE = "-"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubespread.kube.admission.creation import admit
-from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.admission.plugins import AdmissionPlugins, admit
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.decoding import decode, normalized

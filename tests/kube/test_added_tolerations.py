@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.added_tolerations import merged, tolerate_extended_resources, tolerate_for_a_while
+from kubespread.kube.admission.plugins import merged, tolerate_extended_resources, tolerate_for_a_while
 from kubespread.kube.api.core import Pod, PodSpec, Toleration
 from tests.builders import Data, hard, node, pod, taint
 

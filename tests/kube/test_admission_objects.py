@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.limit_ranges import refusal
+from kubespread.kube.admission.plugins import refusal
 from kubespread.kube.api.core import (
     Container,
     LimitRange,

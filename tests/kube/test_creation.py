@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.kube.admission.creation import Admitted, admit
-from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.admission.plugins import AdmissionPlugins, Admitted, admit
 from kubespread.kube.versions import LATEST
 from tests.builders import hard, pod
 from tests.kube.decoding import decode_pod

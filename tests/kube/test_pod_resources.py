@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubespread.kube.admission.creation import admit
 from kubespread.kube.admission.gated_fields import as_counted
-from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.admission.plugins import AdmissionPlugins, admit
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import pod_requests

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kubespread.kube.timestamps import TimestampError, format_utc, parse
+from kubespread.kube.time import TimestampError, format_utc, parse
 
 
 @pytest.mark.parametrize(

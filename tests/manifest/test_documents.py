@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import MAX_DEPTH, MalformedError
+from kubespread.manifest.parts import MAX_DEPTH, FieldLines, MalformedError
 from kubespread.manifest.stream import read_documents, read_objects
 from kubespread.manifest.text import read_text_bytes, text_bytes
 

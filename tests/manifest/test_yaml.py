@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubespread.manifest.parts import MAX_DEPTH, MalformedError
-from kubespread.manifest.scalars import resolve_plain
-from kubespread.manifest.writer import to_yaml
+from kubespread.manifest.writer import resolve_plain, to_yaml
 from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
 # What kubectl 1.32 made of each plain scalar.

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread.cli.stderr import complain, say
+from kubespread.cli.streams import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.snapshot.save import save

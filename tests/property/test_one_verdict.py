@@ -19,7 +19,7 @@ from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import Happened, UnmadePods
 from kubespread.snapshot.edits.nodes import Drain
-from kubespread.snapshot.edits.target import Target
+from kubespread.snapshot.edits.verb import Target
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import workload_of

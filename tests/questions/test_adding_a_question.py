@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import questions
-from kubespread.assistants.server import envelope
-from kubespread.assistants.tools import tools
+from kubespread.assistants.server import envelope, tools
 from kubespread.cli.completing import tree
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.schema import schema

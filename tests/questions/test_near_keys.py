@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.questions.causes.near_keys import meant_key
+from kubespread.questions.causes.bars import meant_key
 
 KNOWN = [
     "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "karpenter.sh/nodepool",

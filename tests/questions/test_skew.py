@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kubespread.reports.skew import minimum, skew_between
+from kubespread.reports.parts import minimum, skew_between
 
 COUNTS = {
     "no domain counts": ([], False, 0, 0),

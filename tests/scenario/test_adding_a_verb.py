@@ -37,7 +37,7 @@ ASKED = f"""
 import kubespread
 from docs.generators.scenario_schema import schema
 from kubespread.cli.completing.tree import read_commands
-from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.scenario.text import parse_step, parse_then
 from kubespread.kube.owners import Named
 

@@ -16,7 +16,7 @@ from kubespread.scenario.reading import read_scenario
 from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.target import Target, parse_target
+from kubespread.snapshot.edits.verb import Target, parse_target
 from tests.builders import node
 
 ROOT = Path(__file__).parents[2]

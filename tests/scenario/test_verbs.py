@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread.assistants.arguments import arguments_of, asked_by, question_of
-from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
 from kubespread.questions.play.question import Play

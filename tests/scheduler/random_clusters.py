@@ -19,10 +19,10 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugin import JUDGES, RANKS
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.loading import load_profiles
 from kubespread.scheduler.profile.profile import default_profile
-from kubespread.scheduler.specification import JUDGES, RANKS
 from tests.builders import hard, node, pod, soft, taint
 
 Data = dict[str, Any]

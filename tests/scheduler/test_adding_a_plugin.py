@@ -14,9 +14,21 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugin import (
+    FILTER,
+    SCORE,
+    Code,
+    Extent,
+    Fixed,
+    Plugin,
+    Setting,
+    Specification,
+    Status,
+    Verdicts,
+    default_normalize,
+    highest_raw,
+)
 from kubespread.scheduler.plugins import registry
-from kubespread.scheduler.specification import FILTER, SCORE, Setting, Specification
 from tests.builders import node, pod
 from tests.scheduler.asking import ask, reasons, scores
 

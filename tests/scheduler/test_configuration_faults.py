@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import ManifestError
-from kubespread.kube.durations import in_json, nanoseconds
+from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.profile.configuration import ConfigurationError

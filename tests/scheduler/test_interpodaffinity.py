@@ -223,7 +223,7 @@ def test_arguments() -> None:
 
 def test_a_malformed_term_rejects_the_pod_with_the_first_fault_of_each_list() -> None:
     # The API server accepts none of this; a stored pod may still be asked about through the library of a plugin.
-    from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, candidate_terms
+    from kubespread.scheduler.cluster.kinds import MalformedTermsError, candidate_terms
     from tests.kube.decoding import decode_pod
 
     bad = {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Foo"}]}}

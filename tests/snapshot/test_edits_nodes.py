@@ -15,8 +15,7 @@ from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.snapshot.edits.nodes import Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.target import nodes_of_target, parse_target
-from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.snapshot.edits.verb import NodeChange, nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, node, pod, taint
 from tests.storage import claim, on_host, volume

@@ -19,8 +19,7 @@ from kubespread.snapshot.edits.node_marks import AddTaint, RemoveLabel, RemoveTa
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, Uncordon
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.target import Target
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.edits.verb import Edit, Target
 
 NODE = Target("node-7")
 ZONE = Target("zone=a", parse_selector("zone=a"))

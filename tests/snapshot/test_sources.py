@@ -21,7 +21,7 @@ import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.manifest import text as text_file
 from kubespread.snapshot.files import entries
-from kubespread.snapshot.files.dumps import Recognized
+from kubespread.snapshot.files.reader import Recognized
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
 

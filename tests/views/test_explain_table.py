@@ -16,7 +16,7 @@ import kubespread
 from kubespread.questions.explain.domains import domain_rows
 from kubespread.questions.explain.rows import rows_of, shown_and_left_out
 from kubespread.views import terminal
-from kubespread.views.arithmetic import PRETTY, SKEW, TIGHT
+from kubespread.views.constraints import PRETTY, SKEW, TIGHT
 from kubespread.views.layout import cut_end, cut_middle, width_of
 from kubespread.views.look import Look, RowOf
 from tests.cli.support import ROOT

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot, UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.scaled_requests import Scaling
+from kubespread.kube.pod_requests import Scaling
 from tests.builders import Data, hard, hosts, pod
 from tests.world.clusters import daemon_set, deployment, stateful_set
 

@@ -9,10 +9,14 @@ from typing import Any
 
 import msgspec
 
-from kubespread.candidate.admission import candidate_from_creator, candidate_from_pod, creator_of
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.manifests.decoding import are_related, decodable
-from kubespread.candidate.manifests.file import Manifest, Place, choose, field_at, manifest_of
+from kubespread.candidate.candidate import (
+    Candidate,
+    Surroundings,
+    candidate_from_creator,
+    candidate_from_pod,
+    creator_of,
+)
+from kubespread.candidate.manifests.file import Manifest, Place, are_related, choose, decodable, field_at, manifest_of
 from kubespread.candidate.settings import settled
 from kubespread.controllers.pod_creation import NewPod, generated_name
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError

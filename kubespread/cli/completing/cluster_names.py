@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.line import Line
-from kubespread.config.layers import settings
-from kubespread.config.settings import SNAPSHOT
+from kubespread.config.layers import SNAPSHOT, settings
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:

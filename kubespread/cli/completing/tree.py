@@ -75,7 +75,7 @@ def read_commands() -> Commands:
     """The commands as typer defines them, without hidden ones."""
     from typer.main import get_command
 
-    from kubespread.cli.app import app
+    from kubespread.cli.commands import app
 
     return dict(_commands(get_command(app), ""))
 

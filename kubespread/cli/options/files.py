@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.cli.options.pairs import READERS, spelled, texts_of
-from kubespread.cli.stderr import say
+from kubespread.cli.streams import say
 from kubespread.config.layers import candidates
 from kubespread.errors import UsageError
 

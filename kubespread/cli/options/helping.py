@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from kubespread.cli.stdout import emit
+from kubespread.cli.streams import emit
 
 HELP_ALL = "--help-all"
 EDITS = "Edits of the cluster (repeatable, applied in the order given)"

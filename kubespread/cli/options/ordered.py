@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubespread.cli.options.helping import HelpingCommand
-from kubespread.cli.stderr import say
-from kubespread.config.layers import settings
-from kubespread.config.settings import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings
+from kubespread.cli.streams import say
+from kubespread.config.layers import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, settings
 from kubespread.errors import UsageError
 
 TYPED_ORDER = "typed_order"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kubespread.cli.stdout import stdout_takes_tables
+from kubespread.cli.streams import stdout_takes_tables
 from kubespread.errors import UsageError
 from kubespread.questions.question import Apart, Ending, Question, options_of
 from kubespread.questions.registry import QUESTIONS, question

@@ -12,15 +12,13 @@ import typer
 
 from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.field import Field, Late, Parameter, Typed
-from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.field import Field, Late, Parameter, Typed, check_asked, pods_asked_about, pods_field
+from kubespread.cli.options.groups import DEFAULT_RELEASE, RELEASES, ClusterOptions, SchedulerOptions
 from kubespread.cli.options.helping import valued
-from kubespread.cli.options.scheduler import DEFAULT_RELEASE, RELEASES, SchedulerOptions
-from kubespread.cli.pod import check_asked, pods_asked_about, pods_field
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from kubespread.cli.options.edits import EditedClusterOptions
+    from kubespread.cli.options.groups import EditedClusterOptions
     from kubespread.questions.question import Workload
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot

@@ -20,8 +20,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH, replica_set_name, selector_with_hash
-from kubespread.controllers.deployment.revisions import age_order, new_replica_set, revision
-from kubespread.controllers.deployment.strategy import ROLLING_UPDATE, limits, replicas_of, strategy_of
+from kubespread.controllers.deployment.revisions import (
+    ROLLING_UPDATE,
+    age_order,
+    limits,
+    new_replica_set,
+    replicas_of,
+    revision,
+    strategy_of,
+)
 from kubespread.controllers.pod_creation import controlled_by
 from kubespread.errors import UsageError
 from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
@@ -30,7 +37,7 @@ from kubespread.kube.api.meta import LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, DeploymentStatus, LabelSelectingWorkloadSpec, ReplicaSet
 from kubespread.kube.owners import controls
 from kubespread.kube.selector import from_label_selector, parse_int64
-from kubespread.kube.timestamps import format_utc
+from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
 
 

@@ -31,7 +31,7 @@ from kubespread.kube.int_or_string import IntOrStringError, scaled
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_ready
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
-from kubespread.kube.timestamps import instant
+from kubespread.kube.time import instant
 
 _Scalable = Deployment | ReplicaSet | StatefulSet | ReplicationController
 

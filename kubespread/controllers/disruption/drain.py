@@ -19,7 +19,7 @@ from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import controller_of
-from kubespread.kube.timestamps import instant
+from kubespread.kube.time import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
 DAEMON_SET_WARNING = "ignoring DaemonSet-managed Pods"

@@ -17,7 +17,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubespread.kube.gotext import quote
 from kubespread.kube.pod_status import is_ready
-from kubespread.kube.timestamps import format_utc
+from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
 
 LET_THROUGH, FORBIDDEN, NOT_FOUND, TOO_MANY_REQUESTS, SERVER_ERROR = 201, 403, 404, 429, 500

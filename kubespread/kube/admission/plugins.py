@@ -5,25 +5,286 @@ Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
 Source: plugin/pkg/admission/priority/admission.go, admitPod
 Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, validateOverhead
 Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, Validate
+Source: plugin/pkg/admission/limitranger/admission.go, PodMutateLimitFunc, defaultContainerResourceRequirements
+Source: plugin/pkg/admission/limitranger/admission.go, PodValidateLimitFunc, minConstraint, maxConstraint,
+Source: plugin/pkg/admission/defaulttolerationseconds/admission.go, Admit
+Source: plugin/pkg/admission/extendedresourcetoleration/admission.go, Admit
+Source: plugin/pkg/admission/runtimeclass/admission.go, setScheduling
+Source: pkg/util/tolerations/tolerations.go, MergeTolerations
+Source: pkg/registry/core/pod/strategy.go, PrepareForCreate, Validate
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from math import inf
 
 from msgspec import Struct
 
-from kubespread.kube.admission.added_tolerations import merged, tolerate_extended_resources, tolerate_for_a_while
-from kubespread.kube.admission.limit_ranges import fill, refusal
+from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
+from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.annotations import NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import LimitRange, Namespace, Pod, ResourceQuota, RuntimeClass, Toleration
+from kubespread.kube.api.core import (
+    Container,
+    LimitRange,
+    LimitRangeItem,
+    Namespace,
+    Pod,
+    ResourceQuota,
+    RuntimeClass,
+    Toleration,
+)
 from kubespread.kube.api.meta import ApiObject, ResourceList
 from kubespread.kube.api.scheduling import PriorityClass
-from kubespread.kube.pod_requests import amounts
+from kubespread.kube.name_rules import is_extended
+from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
+from kubespread.kube.quantity import INT64_MAX, NANO, ZERO, Quantity
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
+
+
+class Admitted(Struct, frozen=True):
+    """The pod as the API server would store it, or why it would not."""
+
+    pod: Pod
+    changes: Sequence[str] = ()
+    """What the cluster's admission plugins changed."""
+    dropped: Sequence[str] = ()
+    """The fields that are not stored, since their feature gate is off."""
+    faults: Sequence[FieldFault] = ()
+    """Why the pod is not valid."""
+    gaps: Sequence[str] = ()
+    """What those plugins could not say, for want of objects."""
+    forbidden: str = ""
+    """Why an admission plugin refuses it, in the API server's words."""
+
+
+def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
+    """``pod`` as the API server would store it; ``pod`` itself is unchanged and may share its parts.
+
+    A pod that already has a uid went through admission when it was stored: the plugins skip it, and its label keys are
+    already merged.
+    """
+    pod = deepcopy(pod)
+    is_new = not pod.metadata.uid
+    passes_plugins = is_new and plugins.enabled
+    changes: Sequence[str] = ()
+    lacking: Sequence[str] = ()
+    try:
+        completes_late = version.has("PodLevelResourcesFixDefaulting")
+        default_pod(pod, pod_level=not completes_late)
+        if passes_plugins:
+            changes = mutate(pod, objects, plugins)
+            lacking = tuple(gaps(pod, objects, plugins))
+        dropped = drop_fields(pod, version)
+        if completes_late:
+            complete_pod_level_resources(pod)
+        if is_new:
+            merge_label_keys(pod)
+        faults = pod_faults(pod, version)
+        if passes_plugins and not faults:
+            validate(pod, version, objects, plugins)
+    except ForbiddenError as error:
+        return Admitted(pod, forbidden=f'pods "{pod.metadata.name}" is forbidden: {error}')
+    return Admitted(pod, changes, dropped, faults, lacking)
+
+
+DEFAULT_TOLERATION_SECONDS = 300
+_UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
+
+
+def tolerate_for_a_while(pod: Pod) -> None:
+    """DefaultTolerationSeconds: each of the two taints that nothing in the pod covers is tolerated for 300 s.
+
+    Only a toleration's key and effect decide whether it covers one; operator and value do not matter.
+    """
+    own = pod.spec.tolerations
+    added = [
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
+        for key in _UNREACHABLE
+        if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in own)
+    ]
+    pod.spec.tolerations = [*own, *added]
+
+
+def tolerate_extended_resources(pod: Pod) -> list[str]:
+    """ExtendedResourceToleration: a NoSchedule taint with the key of an extended resource that a container requests is
+    tolerated with any value. Returns notes on the tolerations added.
+    """
+    own = pod.spec.tolerations
+    added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
+    pod.spec.tolerations = [*own, *added]
+    return [f"ExtendedResourceToleration: tolerations {toleration.key}:{toleration.effect}" for toleration in added]
+
+
+def for_extended_resources(pod: Pod) -> list[Toleration]:
+    """The tolerations that ExtendedResourceToleration sees to, by key. It takes one that is there already for another
+    unless all of it is the same.
+    """
+    requested = {
+        name
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+        for name in container.resources.requests
+        if is_extended(name)
+    }
+    return [Toleration(key=name, operator="Exists", effect="NoSchedule") for name in sorted(requested)]
+
+
+def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[Toleration]:
+    """Both, without those that another one makes superfluous."""
+    together = [*first, *second]
+    kept: list[Toleration] = []
+    for position, toleration in enumerate(together):
+        if any(_covers(other, toleration) for other in kept):
+            continue
+        if any(other != toleration and _covers(other, toleration) for other in together[position + 1 :]):
+            continue
+        kept.append(toleration)
+    return kept
+
+
+def _covers(wide: Toleration, narrow: Toleration) -> bool:
+    """Whether ``wide`` tolerates everything that ``narrow`` does, by Kubernetes' own approximate check."""
+    if wide == narrow:
+        return True
+    if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):
+        return False
+    if wide.effect not in (narrow.effect, ""):
+        return False
+    if wide.effect == "NoExecute" and _seconds(narrow) > _seconds(wide):
+        return False
+    if wide.operator == "Exists":
+        return True
+    # Kubernetes compares the narrow one's operator as it is written, though an absent one means the same.
+    return wide.operator in ("Equal", "") and narrow.operator == "Equal" and wide.value == narrow.value
+
+
+def _seconds(toleration: Toleration) -> float:
+    return inf if toleration.toleration_seconds is None else toleration.toleration_seconds
+
+
+_MAX_MILLI_VALUE = INT64_MAX // 1000
+_Compare = Callable[[Quantity, Quantity, Quantity], tuple[int, int, int]]
+"""A request, a limit and a bound, of which nothing counts as 0, as numbers that compare as LimitRanger does."""
+
+
+def fill(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
+    """Give every container the requests and limits it lacks, and say so."""
+    limits: ResourceList = {}
+    requests: ResourceList = {}
+    for item in limit_range.spec.limits:
+        if item.type == "Container":
+            defaults = _item_defaults(item)
+            limits |= defaults[0]
+            requests |= defaults[1]
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        changed = [*_fill(container, "limits", limits), *_fill(container, "requests", requests)]
+        if changed:
+            yield f"LimitRange {limit_range.metadata.name}: container {container.name} gets {', '.join(changed)}"
+
+
+def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
+    """API defaulting: a maximum implies a default limit, which implies a default request, as a minimum does."""
+    limits = {**item.max, **item.default}
+    return limits, {**item.min, **limits, **item.default_request}
+
+
+def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
+    own: ResourceList = getattr(container.resources, kind)
+    missing = {name: amount for name, amount in defaults.items() if name not in own}
+    if missing:
+        setattr(container.resources, kind, {**own, **missing})
+    return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
+
+
+def refusal(pod: Pod, limit_range: LimitRange, version: KubeVersion) -> str | None:
+    """Everything of ``pod`` that breaks the range, in LimitRanger's words; each said once, as Go's aggregates do."""
+    compare = _exactly if version.since(38) else _as_integers
+    broken = list(dict.fromkeys(_broken(pod, limit_range, compare)))
+    if len(broken) < 2:
+        return broken[0] if broken else None
+    return f"[{', '.join(broken)}]"
+
+
+def _broken(pod: Pod, limit_range: LimitRange, compare: _Compare) -> Iterator[str]:
+    for item in limit_range.spec.limits:
+        if item.type == "Container":
+            for container in (*pod.spec.containers, *pod.spec.init_containers):
+                resources = container.resources
+                yield from _faults(item, amounts(resources.requests), amounts(resources.limits), compare)
+        elif item.type == "Pod":
+            yield from _faults(item, _pod_total(pod, "requests"), _pod_total(pod, "limits"), compare)
+
+
+def _pod_total(pod: Pod, kind: str) -> Amounts:
+    """Containers summed as the scheduler does, overridden by pod-level resources; overhead is left out."""
+    own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
+    return container_total(pod, kind) | {
+        name: amount for name, amount in amounts(own).items() if is_pod_level_resource(name)
+    }
+
+
+def _faults(item: LimitRangeItem, requests: Amounts, limits: Amounts, compare: _Compare) -> Iterator[str]:
+    # Go walks maps here, in no order; names in order are as good as any.
+    for bounds, check in ((item.min, _minimum), (item.max, _maximum), (item.max_limit_request_ratio, _ratio)):
+        for name, bound in sorted(amounts(bounds).items()):
+            if fault := check(bound, requests.get(name), limits.get(name), compare):
+                yield fault.format(name=name, type=item.type, bound=bound)
+
+
+def _minimum(bound: Quantity, request: Quantity | None, limit: Quantity | None, compare: _Compare) -> str | None:
+    text = "minimum {name} usage per {type} is {bound}"
+    requested, limited, enforced = compare(request or ZERO, limit or ZERO, bound)
+    if request is None:
+        return f"{text}.  No request is specified"
+    if requested < enforced:
+        return f"{text}, but request is {request}"
+    return f"{text}, but limit is {limit}" if limit is not None and limited < enforced else None
+
+
+def _maximum(bound: Quantity, request: Quantity | None, limit: Quantity | None, compare: _Compare) -> str | None:
+    text = "maximum {name} usage per {type} is {bound}"
+    requested, limited, enforced = compare(request or ZERO, limit or ZERO, bound)
+    if limit is None:
+        return f"{text}.  No limit is specified"
+    if limited > enforced:
+        return f"{text}, but limit is {limit}"
+    return f"{text}, but request is {request}" if request is not None and requested > enforced else None
+
+
+def _ratio(bound: Quantity, request: Quantity | None, limit: Quantity | None, compare: _Compare) -> str | None:
+    text = "{name} max limit to request ratio per {type} is {bound}"
+    requested, limited, enforced = compare(request or ZERO, limit or ZERO, bound)
+    if not requested:
+        return f"{text}, but no request is specified or request is 0"
+    if not limited:
+        return f"{text}, but no limit is specified or limit is 0"
+    ratio = float(limited) / float(requested)
+    if compare is _exactly:
+        exceeded = limited * NANO > requested * enforced
+    elif bound.value <= _MAX_MILLI_VALUE:
+        exceeded = ratio * 1000 > float(bound.milli_value)
+    else:
+        exceeded = ratio > float(bound.value)
+    return f"{text}, but provided ratio is {ratio:f}" if exceeded else None
+
+
+def _as_integers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
+    """Up to 1.37: all three in thousandths, unless one would be beyond int64 then: in whole units."""
+    if max(request.value, limit.value, bound.value) <= _MAX_MILLI_VALUE:
+        return request.milli_value, limit.milli_value, bound.milli_value
+    return request.value, limit.value, bound.value
+
+
+def _exactly(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
+    """All three of any size, in billionths."""
+    return request.nano, limit.nano, bound.nano
+
 
 _PREEMPTING = "PreemptLowerPriority"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod, PodSpec, ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
+from kubespread.kube.name_rules import is_extended, is_hugepages, is_native
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource, pod_requests
 from kubespread.kube.quantity import ZERO, Quantity
-from kubespread.kube.resource_names import is_extended, is_hugepages, is_native
 from kubespread.kube.selector import Requirement
-from kubespread.kube.timestamps import instant
+from kubespread.kube.time import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
 _ONE = Quantity(10**9)

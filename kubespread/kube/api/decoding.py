@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Struct
 
-from kubespread.kube import timestamps
+from kubespread.kube import time
 from kubespread.kube.api.core import PodSpec
 from kubespread.kube.api.meta import Int32, Int64, IntOrString, KubeObject, LabelSelector
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
@@ -321,6 +321,6 @@ def _selector(value: LabelSelector, path: str) -> None:
 def check_time(value: str, path: str) -> None:
     """Raises DecodingError for what is no moment."""
     try:
-        timestamps.parse(value)
-    except timestamps.TimestampError as error:
+        time.parse(value)
+    except time.TimestampError as error:
         raise DecodingError(str(error), path) from error

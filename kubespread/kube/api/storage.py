@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec import field
 
-from kubespread.kube.api.core import NodeSelector
+from kubespread.kube.api.core import InlineVolumes, NodeSelector, PersistentVolumeClaimSpec
 from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList
-from kubespread.kube.api.volumes import InlineVolumes, PersistentVolumeClaimSpec
 from kubespread.kube.quantity import QuantityText
 
 

@@ -2,14 +2,70 @@
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go, Error, ErrorBody, Invalid, Required,
     Forbidden, NotSupported, Duplicate
+Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, ValidateLabels,
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.gotext import compact_json, quote, quoted_list
+from kubespread.kube.name_rules import label_key_faults, label_value_faults
+
+VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'"
+VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+BAD_OPERATOR = "not a valid selector operator"
+
+
+def labels_faults(labels: Mapping[str, str], path: str) -> Iterator[FieldFault]:
+    """A map of labels; keys in order, since the API server's own order is random."""
+    for key, value in sorted(labels.items()):
+        yield from invalid_each(path, key, label_key_faults(key))
+        yield from invalid_each(path, value, label_value_faults(value))
+
+
+def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[FieldFault]:
+    """A LabelSelector; an absent one is valid."""
+    if selector is None:
+        return
+    yield from labels_faults(selector.match_labels, f"{path}.matchLabels")
+    for position, expression in enumerate(selector.match_expressions):
+        yield from _expression_faults(expression, f"{path}.matchExpressions[{position}]")
+
+
+def _expression_faults(expression: LabelSelectorRequirement, path: str) -> Iterator[FieldFault]:
+    if expression.operator in ("In", "NotIn"):
+        if not expression.values:
+            yield required(f"{path}.values", VALUES_REQUIRED)
+    elif expression.operator in ("Exists", "DoesNotExist"):
+        if expression.values:
+            yield forbidden(f"{path}.values", VALUES_FORBIDDEN)
+    else:
+        yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+    yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
+    for position, value in enumerate(expression.values):
+        yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
+
+
+def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str) -> Iterator[FieldFault]:
+    """matchLabelKeys that the selector, after the merge at creation, names twice.
+
+    The index stands directly on the constraint or term (``...[0][1]``) because that is the path the API server prints.
+    """
+    if selector is None:
+        return
+    last_index = {key: position for position, key in enumerate(keys)}
+    seen = set(selector.match_labels)
+    for expression in selector.match_expressions:
+        if expression.key in seen and expression.key in last_index:
+            yield invalid(
+                f"{path}[{last_index[expression.key]}]",
+                expression.key,
+                "exists in both matchLabelKeys and labelSelector",
+            )
+        seen.add(expression.key)
 
 
 class FieldFault(NamedTuple):

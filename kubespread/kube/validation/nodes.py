@@ -11,8 +11,7 @@ from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.taint import EFFECTS
-from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, required, unsupported
-from kubespread.kube.validation.labels import labels_faults
+from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, labels_faults, required, unsupported
 
 
 def node_faults(node: Node) -> list[FieldFault]:

@@ -5,6 +5,10 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMe
     validateContainers, validateInitContainers
 Source: pkg/apis/core/validation/validation.go, validateContainerCommon, validatePodResourceClaims,
     ValidateTolerations, validateSchedulingGates
+Source: pkg/apis/core/validation/validation.go, validateAffinity, validateNodeAffinity, ValidateNodeSelectorTerm,
+Source: pkg/apis/core/validation/validation.go, validatePodAffinity, validatePodAntiAffinity, validatePodAffinityTerm,
+Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints, validateMinDomains,
+Source: pkg/apis/core/validation/validation.go, ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy,
 """
 
 from __future__ import annotations
@@ -13,35 +17,213 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.kube.api.core import (
+    Affinity,
     Container,
     ContainerClaim,
     ContainerPort,
+    NodeAffinity,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
     Pod,
+    PodAffinity,
+    PodAffinityTerm,
     PodResourceClaim,
     PodSchedulingGate,
     PodSpec,
     Toleration,
+    TopologySpreadConstraint,
 )
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
+from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
-from kubespread.kube.validation.affinity import affinity_faults
 from kubespread.kube.validation.faults import (
+    BAD_OPERATOR,
+    VALUES_FORBIDDEN,
+    VALUES_REQUIRED,
     FieldFault,
     duplicate,
     forbidden,
     invalid,
     invalid_each,
+    labels_faults,
+    merged_key_faults,
     not_found,
     required,
+    selector_faults,
     unsupported,
 )
-from kubespread.kube.validation.labels import labels_faults
 from kubespread.kube.validation.resources import overhead_faults, pod_level_faults, resource_faults
-from kubespread.kube.validation.spread import spread_faults
 from kubespread.kube.validation.volumes import volume_faults
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+
+ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+POLICIES = ("Honor", "Ignore")
+MIN_DOMAINS_IF_HARD = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}"
+_POSITIVE = "must be greater than zero"
+
+
+def spread_faults(constraints: Sequence[TopologySpreadConstraint], path: str) -> Iterator[FieldFault]:
+    """Every fault of the list at ``path``; of two constraints with one key and action the earlier is the duplicate."""
+    pairs = [(constraint.topology_key, constraint.when_unsatisfiable) for constraint in constraints]
+    for position, constraint in enumerate(constraints):
+        yield from _constraint_faults(
+            constraint, f"{path}[{position}]", is_duplicate=pairs[position] in pairs[position + 1 :]
+        )
+
+
+def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_duplicate: bool) -> Iterator[FieldFault]:
+    action = constraint.when_unsatisfiable
+    if constraint.max_skew <= 0:
+        yield invalid(f"{path}.maxSkew", constraint.max_skew, _POSITIVE)
+    if not constraint.topology_key:
+        yield required(f"{path}.topologyKey", "can not be empty")
+    if action not in ACTIONS:
+        yield unsupported(f"{path}.whenUnsatisfiable", action, ACTIONS)
+    if is_duplicate:
+        yield duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{constraint.topology_key}, {action}}}")
+    if constraint.min_domains is not None:
+        if constraint.min_domains <= 0:
+            yield invalid(f"{path}.minDomains", constraint.min_domains, _POSITIVE)
+        if action != DO_NOT_SCHEDULE:
+            detail = f"{MIN_DOMAINS_IF_HARD}, not {action}"
+            yield invalid(f"{path}.minDomains", constraint.min_domains, detail)
+    for field, policy in (
+        ("nodeAffinityPolicy", constraint.node_affinity_policy),
+        ("nodeTaintsPolicy", constraint.node_taints_policy),
+    ):
+        if policy is not None and policy not in POLICIES:
+            yield unsupported(f"{path}.{field}", policy, POLICIES)
+    yield from _match_label_keys_faults(constraint, path)
+    yield from selector_faults(constraint.label_selector, f"{path}.labelSelector")
+
+
+def _match_label_keys_faults(constraint: TopologySpreadConstraint, path: str) -> Iterator[FieldFault]:
+    keys = constraint.match_label_keys
+    if keys and constraint.label_selector is None:
+        yield forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
+        return
+    for position, key in enumerate(keys):
+        yield from invalid_each(f"{path}.matchLabelKeys[{position}]", key, label_key_faults(key))
+    yield from merged_key_faults(constraint.label_selector, keys, path)
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_WEIGHT_RANGE = "must be in the range 1-100"
+
+
+def affinity_faults(affinity: Affinity | None, path: str) -> Iterator[FieldFault]:
+    if affinity is None:
+        return
+    if affinity.node_affinity is not None:
+        yield from _node_affinity_faults(affinity.node_affinity, f"{path}.nodeAffinity")
+    if affinity.pod_affinity is not None:
+        yield from _pod_affinity_faults(affinity.pod_affinity, f"{path}.podAffinity")
+    if affinity.pod_anti_affinity is not None:
+        yield from _pod_affinity_faults(affinity.pod_anti_affinity, f"{path}.podAntiAffinity")
+
+
+def _node_affinity_faults(affinity: NodeAffinity, path: str) -> Iterator[FieldFault]:
+    required_terms = affinity.required_during_scheduling_ignored_during_execution
+    if required_terms is not None:
+        terms_path = f"{path}.{_REQUIRED}.nodeSelectorTerms"
+        if not required_terms.node_selector_terms:
+            yield required(terms_path, "must have at least one node selector term")
+        for position, term in enumerate(required_terms.node_selector_terms):
+            yield from _term_faults(term, f"{terms_path}[{position}]", check_values=True)
+    for position, preferred in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
+        preferred_path = f"{path}.{_PREFERRED}[{position}]"
+        if not 1 <= preferred.weight <= 100:
+            yield invalid(f"{preferred_path}.weight", preferred.weight, _WEIGHT_RANGE)
+        # The values of preferred terms are not checked; the scheduler may stumble over them later.
+        yield from _term_faults(preferred.preference, f"{preferred_path}.preference", check_values=False)
+
+
+def _term_faults(term: NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
+    for position, expression in enumerate(term.match_expressions):
+        yield from _label_requirement_faults(
+            expression, f"{path}.matchExpressions[{position}]", check_values=check_values
+        )
+    for position, expression in enumerate(term.match_fields):
+        yield from _field_requirement_faults(expression, f"{path}.matchFields[{position}]")
+
+
+def _label_requirement_faults(
+    expression: NodeSelectorRequirement, path: str, *, check_values: bool
+) -> Iterator[FieldFault]:
+    match expression.operator:
+        case "In" | "NotIn":
+            if not expression.values:
+                yield required(f"{path}.values", VALUES_REQUIRED)
+        case "Exists" | "DoesNotExist":
+            if expression.values:
+                yield forbidden(f"{path}.values", VALUES_FORBIDDEN)
+        case "Gt" | "Lt":
+            if len(expression.values) != 1:
+                yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+        case _:
+            yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+    yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
+    if check_values:
+        for position, value in enumerate(expression.values):
+            yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
+
+
+def _field_requirement_faults(expression: NodeSelectorRequirement, path: str) -> Iterator[FieldFault]:
+    if expression.operator not in ("In", "NotIn"):
+        yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+    elif len(expression.values) != 1:
+        yield required(
+            f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        )
+    if expression.key != NODE_NAME_FIELD:
+        yield invalid(f"{path}.key", expression.key, "not a valid field selector key")
+        return
+    for position, value in enumerate(expression.values):
+        yield from invalid_each(f"{path}.values[{position}]", value, subdomain_faults(value))
+
+
+def _pod_affinity_faults(affinity: PodAffinity, path: str) -> Iterator[FieldFault]:
+    for position, term in enumerate(affinity.required_during_scheduling_ignored_during_execution):
+        yield from _pod_term_faults(term, f"{path}.{_REQUIRED}[{position}]")
+    for position, weighted in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
+        weighted_path = f"{path}.{_PREFERRED}[{position}]"
+        if not 1 <= weighted.weight <= 100:
+            yield invalid(f"{weighted_path}.weight", weighted.weight, _WEIGHT_RANGE)
+        yield from _pod_term_faults(weighted.pod_affinity_term, f"{weighted_path}.podAffinityTerm")
+
+
+def _pod_term_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]:
+    yield from selector_faults(term.label_selector, f"{path}.labelSelector")
+    yield from selector_faults(term.namespace_selector, f"{path}.namespaceSelector")
+    for namespace in term.namespaces:
+        yield from invalid_each(f"{path}.namespace", namespace, dns_label_faults(namespace))
+    yield from _label_keys_faults(term, path)
+    if not term.topology_key:
+        yield required(f"{path}.topologyKey", "can not be empty")
+    yield from invalid_each(f"{path}.topologyKey", term.topology_key, label_key_faults(term.topology_key))
+
+
+def _label_keys_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]:
+    lists = (("matchLabelKeys", term.match_label_keys), ("mismatchLabelKeys", term.mismatch_label_keys))
+    for field, keys in lists:
+        if keys and term.label_selector is None:
+            yield forbidden(f"{path}.{field}", "must not be specified when labelSelector is not set")
+    if term.label_selector is None:
+        return
+    for field, keys in lists:
+        for position, key in enumerate(keys):
+            yield from invalid_each(f"{path}.{field}[{position}]", key, label_key_faults(key))
+    for position, key in enumerate(term.match_label_keys):
+        if key in term.mismatch_label_keys:
+            yield invalid(
+                f"{path}.matchLabelKeys[{position}]", key, "exists in both matchLabelKeys and mismatchLabelKeys"
+            )
+    yield from merged_key_faults(term.label_selector, term.match_label_keys, path)
+
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _OPERATING_SYSTEMS = ("linux", "windows")

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kubespread.kube.api.core import Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.name_rules import label_key_faults
-from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
-from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.kube.resource_names import (
+from kubespread.kube.name_rules import (
     allows_overcommit,
     is_extended,
     is_hugepages,
@@ -23,7 +20,10 @@ from kubespread.kube.resource_names import (
     is_native,
     is_standard,
     is_standard_for_containers,
+    label_key_faults,
 )
+from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
+from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
 from kubespread.kube.versions import LATEST, KubeVersion
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubespread.kube.api.meta import KubeObject
-from kubespread.kube.api.volumes import (
+from kubespread.kube.api.core import (
     AzureDiskVolumeSource,
     EphemeralVolumeSource,
     ISCSIVolumeSource,
@@ -21,6 +20,7 @@ from kubespread.kube.api.volumes import (
     PersistentVolumeClaimTemplate,
     Volume,
 )
+from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityText, parse
@@ -30,10 +30,11 @@ from kubespread.kube.validation.faults import (
     forbidden,
     invalid,
     invalid_each,
+    labels_faults,
     required,
+    selector_faults,
     unsupported,
 )
-from kubespread.kube.validation.labels import labels_faults, selector_faults
 
 # Wire names. The order is the API server's, which matters to a volume of several kinds: all but the first are refused.
 _KINDS = (

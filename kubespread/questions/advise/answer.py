@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from kubespread.candidate.input.references import Reference
 from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.candidate.json_patch import Operation, operations, text_diff
 from kubespread.candidate.manifests.file import Manifest, choose
+from kubespread.candidate.settings import Operation, operations, text_diff
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
@@ -44,11 +44,11 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.placing import outcomes
-from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate.reporting import Question
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advise import Advice, PatchOperation, Suggestion
-from kubespread.reports.constraint_counts import constraint_reports
+from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import PodReference
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts

@@ -12,11 +12,22 @@ from kubespread.questions.advise.report import AdviseReport
 from kubespread.reports.advise import Suggestion
 from kubespread.views.bars import asked_bars
 from kubespread.views.constraints import constraint_lines
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HANGING,
+    HEAD,
+    INDENT,
+    Cell,
+    Line,
+    answered,
+    cell,
+    remarks,
+    titled,
+    wrapped,
+)
 from kubespread.views.look import Look
-from kubespread.views.provenance import titled
-from kubespread.views.screen import answered, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about, source

@@ -1,8 +1,14 @@
-"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow."""
+"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow.
+
+Source: staging/src/k8s.io/endpointslice/reconciler.go, reconcileByAddressType
+Source: staging/src/k8s.io/endpointslice/utils.go, podToEndpoint
+Source: staging/src/k8s.io/endpointslice/util/controller_utils.go, ShouldPodBeInEndpoints
+Source: pkg/controller/endpointslice/endpointslice_controller.go, syncService
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -11,20 +17,28 @@ from msgspec.structs import replace
 
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.api.kinds import SERVICE
+from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
-from kubespread.questions.audit.causes import Staying, first_that_ends, of_exceeded
-from kubespread.questions.audit.counting import Spread, spreads
-from kubespread.questions.audit.effects import Effect, Exceeded, pods_in_domains
-from kubespread.questions.audit.groups import Group, groups
-from kubespread.questions.audit.one_domain import in_one_domain
+from kubespread.kube.pod_status import is_ready, is_terminating
+from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
+from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed, Spread, spreads
+from kubespread.questions.audit.causes import (
+    Effect,
+    Exceeded,
+    Staying,
+    first_that_ends,
+    in_one_domain,
+    of_exceeded,
+    pods_in_domains,
+)
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import (
     LEVELS,
+    AuditedService,
     AuditedWorkload,
     AuditFinding,
     AuditReport,
@@ -32,8 +46,7 @@ from kubespread.questions.audit.report import (
     at_level,
     sentence,
 )
-from kubespread.questions.audit.revisions import RevisionsOf
-from kubespread.questions.audit.services import backed
+from kubespread.questions.audit.revisions import Group, RevisionsOf, groups
 from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
@@ -41,6 +54,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
+from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -50,7 +64,95 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.living_cluster import Applicant
+from kubespread.world.store.owners import in_order
+
+_EXTERNAL = "ExternalName"
+
+
+def _selector(service: Service) -> dict[str, str]:
+    """Empty where nobody but whoever writes its EndpointSlices knows the endpoints."""
+    return {} if service.spec.type == _EXTERNAL else dict(service.spec.selector or {})
+
+
+class Backed(Struct, frozen=True):
+    """A Service with the pods that may be its endpoints."""
+
+    service: Service
+    pods: Sequence[Pod]
+    """Those that it selects that have a node and have not ended."""
+
+    @classmethod
+    def of(cls, service: Service, pods: Mapping[str, Sequence[Pod]], world: World) -> Self:
+        """``pods`` are by namespace. One on a node that is gone is an endpoint only of a Service that publishes all."""
+        wanted, nodes = _selector(service), world.living.nodes.index
+        return cls(
+            service,
+            [
+                pod
+                for pod in (pods.get(service.metadata.namespace, ()) if wanted else ())
+                if wanted.items() <= pod.metadata.labels.items()
+                and (pod.spec.node_name in nodes or service.spec.publish_not_ready_addresses)
+            ],
+        )
+
+    @property
+    def name(self) -> WorkloadName:
+        metadata = self.service.metadata
+        return WorkloadName(SERVICE.kind, metadata.namespace, metadata.name)
+
+    def workloads(self, world: World) -> list[WorkloadName]:
+        """Whose pods these are."""
+        return sorted({workload_of(world, pod) for pod in self.pods}, key=in_order)
+
+    def counted(self, world: World, key: str) -> AuditedService:
+        """Its endpoints by domain of ``key``."""
+        index, column = world.living.nodes.index, world.living.nodes.label(key)
+        ready = [pod.spec.node_name for pod in self.pods if self._serves(pod)]
+        # An empty zone is none to an EndpointSlice.
+        empty = column.index.get("")
+        inside = {name for name in ready if name in index and column.codes[index[name]] not in (ABSENT, empty)}
+        positions = [index[name] for name in ready if name in inside]
+        return AuditedService(
+            service=self.name,
+            selector=_selector(self.service) or None,
+            publishes_not_ready=self.service.spec.publish_not_ready_addresses,
+            ready=len(ready),
+            not_ready=len(self.pods) - len(ready),
+            domains=tuple(domain for domain in pods_in_domains(world.cluster, key, positions) if domain.value),
+            nodes_elsewhere=tuple(sorted({*ready} - inside)),
+            workloads=tuple(self.workloads(world)),
+        )
+
+    def _serves(self, pod: Pod) -> bool:
+        """Whether its endpoint is ready."""
+        return self.service.spec.publish_not_ready_addresses or (is_ready(pod) and not is_terminating(pod))
+
+
+def backed(services: Sequence[WorkloadName], world: World) -> Iterator[Backed]:
+    """Each of the named Services. Raises UsageError, a line for each that is not there."""
+    objects = world.workloads.objects
+    found = [objects.named(Service, name.name, name.namespace) for name in services]
+    if missing := [name for name, service in zip(services, found, strict=True) if service is None]:
+        raise UsageError(*(_not_found(world, name) for name in missing))
+    of_namespace: dict[str, list[Pod]] = {}
+    for pod in world.book:
+        if pod.spec.node_name and pod.status.phase not in ENDED_PHASES:
+            of_namespace.setdefault(pod.metadata.namespace, []).append(pod)
+    yield from (Backed.of(service, of_namespace, world) for service in found if service is not None)
+
+
+def _not_found(world: World, name: WorkloadName) -> str:
+    objects = world.workloads.objects
+    if unread := [*objects.gap(Service, f"{name.called} is not known")]:
+        return unread[0]
+    services = objects.of(Service)
+    elsewhere = sorted(service.metadata.namespace for service in services if service.metadata.name == name.name)
+    here = [service.metadata.name for service in services if service.metadata.namespace == name.namespace]
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
+    return f"{SERVICE.resource} {quote(name.name)} not found in namespace {name.namespace}{hint}"
+
 
 _MAX_NAMED = 3
 _BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")

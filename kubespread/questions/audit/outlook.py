@@ -9,9 +9,8 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.questions.audit.groups import Group
 from kubespread.questions.audit.report import RolloutState, RolloutUnderWay
-from kubespread.questions.audit.revisions import Revisions, RevisionsOf
+from kubespread.questions.audit.revisions import Group, Revisions, RevisionsOf
 from kubespread.reports.parts import PreemptedPod
 from kubespread.world.events.unmade import Unmade, unmade
 from kubespread.world.events.world import World

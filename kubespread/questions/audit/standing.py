@@ -9,10 +9,9 @@ from msgspec import Struct
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_ready
 from kubespread.questions.audit.afresh import OnNodes
-from kubespread.questions.audit.groups import Group
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.report import AuditFinding, Cause, Level, RolloutUnderWay
-from kubespread.questions.audit.revisions import Revisions
+from kubespread.questions.audit.revisions import Group, Revisions
 from kubespread.wording import some_of
 from kubespread.world.events.world import World
 from kubespread.world.store.waiting import SchedulerOf

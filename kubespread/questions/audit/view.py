@@ -23,11 +23,21 @@ from kubespread.questions.audit.report import (
     counts_text,
     sentence,
 )
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    DIM,
+    HANGING,
+    INDENT,
+    Cell,
+    Line,
+    answered,
+    cell,
+    headline,
+    left_out,
+    remarks,
+    wrapped,
+)
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about

@@ -20,8 +20,7 @@ from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups.groups import Expander
 from kubespread.questions.autoscaling import scaling_up
-from kubespread.questions.autoscaling.growing import GrowingCluster, helps
-from kubespread.questions.autoscaling.pending import PodGroup, largest_first
+from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup, helps, largest_first
 from kubespread.questions.autoscaling.scaling_up import Decision
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
-from kubespread.questions.autoscaling.pending import PodGroup, pod_groups
+from kubespread.questions.autoscaling.growing import PodGroup, pod_groups
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.snapshot.edits.verb import NodeChange

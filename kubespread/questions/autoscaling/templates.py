@@ -25,7 +25,7 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZO
 from kubespread.node_groups.groups import InstanceType, NodeGroup
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
-from kubespread.snapshot.edits.target import nodes_with
+from kubespread.snapshot.edits.verb import nodes_with
 from kubespread.wording import count_of
 
 TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"

@@ -17,14 +17,22 @@ from kubespread.kube.admission.quota import allowance, with_usage
 from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.name_rules import label_key_faults, label_value_faults
+from kubespread.kube.name_rules import allows_overcommit, label_key_faults, label_value_faults
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.resource_names import allows_overcommit
 from kubespread.kube.taint import COMPARISON_GATE, TaintError, parse_toleration
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.capacity.fitting import Copies, Filled, filled, if_tolerated
+from kubespread.questions.capacity.fitting import (
+    Copies,
+    Filled,
+    Obstacle,
+    exhausted,
+    filled,
+    if_tolerated,
+    obstacles,
+    stranded,
+)
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
     CapacityReport,
@@ -35,7 +43,6 @@ from kubespread.questions.capacity.report import (
     ResourceAmounts,
     ResourceCapacity,
 )
-from kubespread.questions.capacity.stranding import Obstacle, exhausted, obstacles, stranded
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.costs import cost_of, price_gaps, total_cost

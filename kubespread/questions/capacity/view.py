@@ -17,11 +17,22 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
-from kubespread.views.flow import HANGING, INDENT, aim
-from kubespread.views.layout import GAP, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    GAP,
+    HANGING,
+    INDENT,
+    Cell,
+    Line,
+    aim,
+    answered,
+    cell,
+    headline,
+    left_out,
+    remarks,
+    wrapped,
+)
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
-from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import NodeFacts, Tile, View, about

@@ -6,28 +6,175 @@ the domains it leaves, and what is wrong with their nodes, are the whole answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.well_known import CORDON_TAINT_KEY
-from kubespread.questions.causes.near_keys import near_key
-from kubespread.questions.causes.node_bars import SELECTION, complaint, listed, named, selected_nowhere, selection
+from kubespread.kube.node_selector import parse_term, required_node_selector
+from kubespread.kube.selector import Requirement, Selector, from_map
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH
 from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.taint_toleration import TaintToleration
 from kubespread.wording import short_key
+
+SELECTION = words_of(POD_MISMATCH.reasons[0])
+"""The reason of nodes that the pod's node selector or node affinity excludes."""
+PODS, TAINT, CORDONED = (
+    words_of(reason) for reason in ("Too many pods", "node(s) had untolerated taint(s)", "node(s) were unschedulable")
+)
+_MAX_NAMED = 3
+
+
+def selection(pod: Pod) -> str:
+    """``nodeSelector pool=mem``, or node affinity, or both; alternative terms are not listed."""
+    parts = [f"nodeSelector {from_map(pod.spec.node_selector)}"] if pod.spec.node_selector else []
+    required = required_node_selector(pod)
+    if required is not None:
+        terms = required.node_selector_terms
+        only = parse_term(terms[0]).labels if len(terms) == 1 and not terms[0].match_fields else ()
+        parts.append(f"node affinity {Selector(only)}" if only else "node affinity")
+    return " and ".join(parts)
+
+
+def selected_nowhere(evaluation: Evaluation) -> str:
+    """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that none has
+    together.
+    """
+    pod, nodes = evaluation.pod, evaluation.cluster.nodes.objects
+    for requirement in from_map(pod.spec.node_selector).requirements:
+        if not _any_meets(requirement, nodes):
+            return f"no node has {Selector((requirement,))} (nodeSelector)"
+    required = required_node_selector(pod)
+    terms = [parse_term(term) for term in required.node_selector_terms] if required is not None else []
+    if len(terms) == 1 and not terms[0].fields:
+        for requirement in terms[0].labels:
+            if not _any_meets(requirement, nodes):
+                return f"no node has {Selector((requirement,))} (node affinity)"
+    return f"no node meets {selection(pod)}"
+
+
+def _any_meets(requirement: Requirement, nodes: Sequence[Node]) -> bool:
+    return any(requirement.matches(node.metadata.labels) for node in nodes)
+
+
+def named(evaluation: Evaluation, nodes: Mask) -> str | None:
+    """The nodes by name; None where they are many."""
+    positions = np.flatnonzero(nodes).tolist()
+    if not positions or len(positions) > _MAX_NAMED:
+        return None
+    *first, last = sorted(evaluation.cluster.nodes.names[node] for node in positions)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
+    """What is wrong with one node: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
+    cluster = evaluation.cluster
+    if words is PODS:
+        return f"runs {cluster.running.taken.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
+    if words is TAINT and (taints := taints_of(evaluation, node)):
+        return f"has taint {', '.join(map(taint_text, taints))}"
+    return words.said_of(1)
+
+
+def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
+    """Taints of a node that the pod does not tolerate, except a cordon's."""
+    spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
+    return [
+        taint
+        for taint in untolerated(spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
+        if taint.key != CORDON_TAINT_KEY
+    ]
+
+
+def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
+    """The same in a word or two: ``cordoned``, ``tainted gpu``."""
+    if words is TAINT:
+        keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
+        return f"tainted {', '.join(map(short_key, keys))}"
+    return words.brief_of(1)
+
+
+def listed(phrases: Sequence[str]) -> str:
+    """``a, b and c``."""
+    *first, last = phrases
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_OTHER_NAMES = {"az": ZONE, "host": HOSTNAME, "node": HOSTNAME}
+_USUAL = (ZONE, REGION, HOSTNAME, BETA_ZONE, BETA_REGION)
+_SEPARATORS = re.compile(r"[-_.]")
+_SHORT = 3
+"""Words up to this length differ by a letter without being typos."""
+
+
+def near_key(key: str, nodes: Nodes) -> str:
+    """The node label that was meant by ``key``, which no node has; empty where no label is close."""
+    return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
+
+
+def meant_key(key: str, keys: Iterable[str]) -> str:
+    """The one of ``keys`` that is ``key`` with another prefix, under another of its names, or with a typo.
+
+    Kubernetes' own keys come before others. Empty when no key is close.
+    """
+    usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
+    last_parts = {candidate: _last_part(candidate) for candidate in usual_first}
+    written = _last_part(key)
+    for is_meant in (_is_same, _is_slip):
+        for full, last_part in last_parts.items():
+            if is_meant(written, last_part):
+                return full
+        for name, full in _OTHER_NAMES.items():
+            if full in last_parts and is_meant(written, name):
+                return full
+    return ""
+
+
+def _last_part(key: str) -> str:
+    return short_key(key).lower()
+
+
+def _is_same(written: str, existing: str) -> bool:
+    """Whether only separators differ: ``node-group`` and ``nodegroup``."""
+    return _SEPARATORS.sub("", written) == _SEPARATORS.sub("", existing)
+
+
+def _is_slip(written: str, existing: str) -> bool:
+    """Whether a letter of one word is left out, added, replaced, or swapped with the next: ``hostnames``."""
+    words = list(zip(_SEPARATORS.split(written), _SEPARATORS.split(existing), strict=False))
+    if len(_SEPARATORS.findall(written)) != len(_SEPARATORS.findall(existing)):
+        return False
+    differing = [pair for pair in words if pair[0] != pair[1]]
+    return len(differing) == 1 and _differs_by_a_letter(*differing[0])
+
+
+def _differs_by_a_letter(written: str, existing: str) -> bool:
+    if len(existing) <= _SHORT:
+        return False
+    same = next((index for index, pair in enumerate(zip(written, existing, strict=False)) if pair[0] != pair[1]), None)
+    index = min(len(written), len(existing)) if same is None else same
+    one, other = written[index:], existing[index:]
+    # pool1 and pool2 are different things.
+    if any(letter.isdigit() for letter in one[:1] + other[:1]):
+        return False
+    swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return swapped or one[1:] == other or one == other[1:] or one[1:] == other[1:]
+
 
 _MAX_DOMAINS = 3
 _MAX_CAUSES = 3

@@ -19,9 +19,8 @@ from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
 from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
-from kubespread.questions.check.lint.registry import RULES
+from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.lint.rule import AnyRule
-from kubespread.questions.check.lint.selection import rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
 from kubespread.questions.check.subjects import Gathered, gather

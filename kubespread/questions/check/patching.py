@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.json_patch import Operation, diff_of, differences, operations, path_of, with_operations
 from kubespread.candidate.manifests.file import Manifest, manifest_from_text
+from kubespread.candidate.settings import Operation, diff_of, differences, operations, path_of, with_operations
 from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
 from kubespread.kube.api.kinds import UNKNOWN, pod_creator
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.questions.check.lint.registry import rule_called
 from kubespread.questions.check.lint.rule import LastRule
-from kubespread.questions.check.lint.selection import rule_called
 from kubespread.questions.check.report import Finding, Remedy, Severity
 
 _CHANGED = "it changes what a remedy above changes: apply that, and check again"

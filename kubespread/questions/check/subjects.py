@@ -33,18 +33,17 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.foreign_kinds import templates_of
-from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator, templates_of
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import FieldLines
 from kubespread.questions.check.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
-from kubespread.questions.check.lint.selection import silenced_codes
-from kubespread.questions.check.lint.subject import Place, Refused, Subject, nowhere
+from kubespread.questions.check.lint.registry import silenced_codes
+from kubespread.questions.check.lint.trial import Place, Refused, Subject, nowhere
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds

@@ -6,10 +6,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, HEAD, WARNED, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    HANGING,
+    HEAD,
+    INDENT,
+    WARNED,
+    Cell,
+    Line,
+    answered,
+    cell,
+    headline,
+    remarks,
+    wrapped,
+)
 from kubespread.views.look import Look
-from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
 from kubespread.views.view import Listed, Listing, Tile, View, about
 from kubespread.wording import count_of

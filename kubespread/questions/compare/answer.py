@@ -42,8 +42,7 @@ from kubespread.questions.simulate.answer import simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.tasks import Workers
 from kubespread.reports.judged_nodes import NodeReport
-from kubespread.reports.parts import ConstraintReport, letter
-from kubespread.reports.skew import skew_of
+from kubespread.reports.parts import ConstraintReport, letter, skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
 

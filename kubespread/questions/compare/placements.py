@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.questions.compare.report import CompareReport, ConstraintDifference, ConstraintSide, SideReport
-from kubespread.views.flow import HANGING, flowed
-from kubespread.views.layout import BAD, DIM, HEAD, Line, cell, wrapped
+from kubespread.views.layout import BAD, DIM, HANGING, HEAD, Line, cell, flowed, wrapped
 from kubespread.views.look import Look
 from kubespread.views.names import CUT, shared
 from kubespread.wording import EMPTY, short_key

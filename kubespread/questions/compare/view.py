@@ -22,15 +22,19 @@ from kubespread.questions.compare.workloads.report import ClusterSideReport, Com
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
 from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
     DIM,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Line,
+    aim,
+    answered,
     cell,
+    flowed,
     tabulated,
     width_of,
     wrapped,
@@ -39,7 +43,6 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import told_apart
 from kubespread.views.phrases import cluster_phrase, cluster_words
-from kubespread.views.screen import answered
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside
 from kubespread.wording import EMPTY, short_key

@@ -25,8 +25,17 @@ from kubespread.questions.resolving import Resolved, given_pods, resolve, revise
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.advise import Advice
-from kubespread.reports.constraint_counts import constraint_reports, counted_constraints, preemption_report, with_pods
-from kubespread.reports.judged_nodes import NodeConstraint, NodeReport, Rejection, ScoreDetail, Verdict
+from kubespread.reports.judged_nodes import (
+    NodeConstraint,
+    NodeReport,
+    Rejection,
+    ScoreDetail,
+    Verdict,
+    constraint_reports,
+    counted_constraints,
+    preemption_report,
+    with_pods,
+)
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
 from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.causes import Causes

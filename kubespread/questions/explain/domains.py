@@ -8,13 +8,13 @@ from functools import partial
 
 from msgspec import Struct
 
-from kubespread.questions.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
+from kubespread.questions.explain.node_table import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.explain.rows import telling_rejections
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.reason_words import words_of
-from kubespread.views.arithmetic import SKEW, TIGHT, Spelling, formula
+from kubespread.views.constraints import SKEW, TIGHT, Spelling, formula
 from kubespread.views.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, cut_end, tabulated
 from kubespread.views.look import Look
 from kubespread.wording import short_key

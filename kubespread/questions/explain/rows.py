@@ -17,7 +17,7 @@ from kubespread.reports.judged_nodes import (
 )
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.reason_words import short_names
-from kubespread.views.arithmetic import Spelling, formula
+from kubespread.views.constraints import Spelling, formula
 
 _MAX_ROWS = 25
 _MAX_FITTING = 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubespread.escaping import escaped
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
-from kubespread.reports.parts import ConstraintReport, CountedPod
+from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.scheduler.causes import (
     Cause,
     ClaimInUseDetail,
@@ -18,7 +18,7 @@ from kubespread.scheduler.causes import (
     has,
     requirement,
 )
-from kubespread.views.arithmetic import PRETTY, formula, letter
+from kubespread.views.constraints import PRETTY, formula
 from kubespread.views.phrases import policies
 
 

@@ -15,15 +15,26 @@ from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.aligned import NONE
-from kubespread.views.arithmetic import ASCII, PRETTY, score_steps
 from kubespread.views.bars import asked_bars
-from kubespread.views.constraints import constraint_lines
-from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.constraints import ASCII, PRETTY, constraint_lines, score_steps
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    GOOD,
+    HEAD,
+    Cell,
+    Line,
+    cell,
+    cut_middle,
+    remarks,
+    tabulated,
+    titled,
+    wrapped,
+)
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look, RowOf
 from kubespread.views.names import shared_suffix
-from kubespread.views.provenance import titled
-from kubespread.views.screen import remarks
 from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key

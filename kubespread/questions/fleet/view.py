@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubespread.questions.fleet.report import FleetCluster, FleetReport
-from kubespread.views.flow import flowed
-from kubespread.views.layout import DIM, HEAD, Line, cell
+from kubespread.views.layout import DIM, HEAD, Line, answered, cell, flowed, left_out, remarks
 from kubespread.views.look import Look
 from kubespread.views.registry import view_of
-from kubespread.views.screen import answered, left_out, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.terminal import table
 from kubespread.views.view import TONES, Tile, View, beside

@@ -11,9 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.pod_status import priority_of
 from kubespread.questions.causes.bars import bars
-from kubespread.questions.gangs.attempting import Choosing, attempt
-from kubespread.questions.gangs.domains import sums_by_domain
-from kubespread.questions.gangs.gang import Attempt, Gang
+from kubespread.questions.gangs.gang import Attempt, Choosing, Gang, attempt, sums_by_domain
 from kubespread.questions.queue.entries import MAX_REPLICAS, Entry, Outcome
 from kubespread.questions.queue.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.questions.queue.queue import run

@@ -28,10 +28,8 @@ from kubespread.questions.question import asks
 from kubespread.questions.resolving import Resolved, given_pods, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.reports.constraint_counts import constraint_reports, counted_constraints
-from kubespread.reports.node_states import closing_states
-from kubespread.reports.parts import ConstraintReport
-from kubespread.reports.skew import minimum, skew_now
+from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
+from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -14,14 +14,31 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.map.levels import Levels, levels_of, title_of
 from kubespread.questions.map.report import MapDomain, MapNode, TopologyMap, is_closed, percent, state_words
+from kubespread.reports.parts import letter
 from kubespread.views.aligned import NONE
-from kubespread.views.arithmetic import letter
 from kubespread.views.bars import asked_bars
-from kubespread.views.flow import HANGING, aim, flowed
-from kubespread.views.layout import BAD, DIM, GAP, GOOD, HEAD, Cell, Line, cell, cut_end, cut_middle, width_of, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    GOOD,
+    HANGING,
+    HEAD,
+    Cell,
+    Line,
+    aim,
+    answered,
+    cell,
+    cut_end,
+    cut_middle,
+    flowed,
+    headline,
+    remarks,
+    width_of,
+    wrapped,
+)
 from kubespread.views.look import Look, MapBy
 from kubespread.views.names import fitted, said_once
-from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key

@@ -11,17 +11,21 @@ from msgspec import Struct
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.quantity import rounded
 from kubespread.questions.causes.bars import (
+    SELECTION,
+    TAINT,
     Barring,
     BarringReason,
     Failing,
     barring_constraints,
     failings,
     fitting_without,
+    in_brief,
     left_by_selection,
+    listed,
     rejected_only_by,
+    selected_nowhere,
     selection_of,
 )
-from kubespread.questions.causes.node_bars import SELECTION, TAINT, in_brief, listed, selected_nowhere
 from kubespread.questions.pending.report import PendingFor
 from kubespread.questions.room import free
 from kubespread.scheduler.cluster.amounts import canonical, requested

@@ -9,11 +9,23 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.views.flow import INDENT, aim
-from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    INDENT,
+    Cell,
+    Line,
+    aim,
+    answered,
+    cell,
+    headline,
+    remarks,
+    width_of,
+    wrapped,
+)
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about

@@ -57,8 +57,7 @@ from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
-from kubespread.snapshot.edits.target import nodes_with
-from kubespread.snapshot.edits.verb import Edit, OfNodes
+from kubespread.snapshot.edits.verb import Edit, OfNodes, nodes_with
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.world import World

@@ -18,8 +18,7 @@ from kubespread.scenario.types import Step
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.target import nodes_of_target, parse_target
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 
 _POOL = re.compile(
     r"(?P<pool>[^@]+)=(?P<by>[^@=:]+)(?::(?P<count>[1-9][0-9]{0,4}))?(?P<labels>(?:@.*)?)", re.DOTALL

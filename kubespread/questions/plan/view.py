@@ -10,9 +10,8 @@ from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport
 from kubespread.questions.play.report import StepReport
 from kubespread.questions.play.view import frames
-from kubespread.views.layout import Line
+from kubespread.views.layout import Line, answered, headline, left_out, remarks
 from kubespread.views.look import Look
-from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about, unwanted

@@ -15,12 +15,11 @@ from kubespread.kube.owners import Named
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.explain.answer import explain
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.questions.play.manifests import Manifests
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.play.steps import Autoscale, Changes, Playing, played
+from kubespread.questions.play.steps import Autoscale, Changes, Manifests, Playing, played
 from kubespread.questions.question import asks
-from kubespread.questions.queue.deals import check_deals, deals_worth, dealt_anew
+from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import groups_of, types_of
@@ -31,8 +30,7 @@ from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Rollback, Rollout
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.target import nodes_of_target
-from kubespread.snapshot.edits.verb import OfNodes, Verb
+from kubespread.snapshot.edits.verb import OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.editing import exists, not_found

@@ -27,17 +27,21 @@ from kubespread.reports.rollout import (
     RolloutReport,
     rollout_sentence,
 )
-from kubespread.views.flow import HANGING, INDENT
 from kubespread.views.layout import (
     BAD,
     DIM,
     GAP,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Line,
+    answered,
     cell,
     cut_middle,
+    remarks,
+    room_beside,
     tabulated,
     width_of,
     wrapped,
@@ -46,7 +50,6 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.rollouts import pass_frames, passes
-from kubespread.views.screen import answered, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import Frame, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, range_of, short_key

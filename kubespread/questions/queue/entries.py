@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct, field
@@ -10,24 +11,75 @@ from msgspec import Struct, field
 from kubespread.controllers.daemonset import pinned_to
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.questions.queue.preemption import Preempted, Preemptions
-from kubespread.reports.constraint_counts import constraint_reports, domain_counts
 from kubespread.reports.gang import GangReport
+from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import ConstraintReport
-from kubespread.scheduler.batching import Batch
+from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
+from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
-from kubespread.scheduler.preemption import Preemption
+from kubespread.scheduler.preemption import Preemption, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import Search
 from kubespread.wording import some_of
 from kubespread.world.store.claims import Replicas, to_create
 from kubespread.world.store.living_cluster import Applicant, LivingCluster
-from kubespread.world.store.pod_book import PodKey
+from kubespread.world.store.pod_book import PodKey, key_of
+
+if TYPE_CHECKING:
+    from kubespread.world.events.world import World
+
+
+class Preempted(Struct, frozen=True):
+    """A preempted pod."""
+
+    pod: Pod
+    node: int
+    """Where it ran, by position."""
+    broken_budgets: tuple[str, ...]
+    """The names of the disruption budgets that did not allow it."""
+
+
+class Preemptions:
+    """Preemption in one living cluster, whose disruption budgets are kept current."""
+
+    def __init__(self, living: LivingCluster, make_world: Callable[[], World]) -> None:
+        """``make_world`` makes the world of the cluster on demand: only a world knows budgets."""
+        self._living, self._make_world = living, make_world
+        self._world: World | None = None
+        self.preemption: Preemption | None = None
+        """The last preemption that helped."""
+        self.on_lost: Mapping[PodKey, Callable[[int], None]] = {}
+        """Callbacks by pod, called with the node where it was preempted."""
+
+    def make_room(
+        self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
+    ) -> tuple[int, list[Preempted]] | None:
+        """Preempt what kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the node, by
+        position, that is free for it now, and the pods that ran there; None where that does not help.
+        """
+        if not has_lower(self._living.cluster, pod):
+            return None
+        evaluation = evaluate()
+        world = self._world = self._world or self._make_world()
+        budgets = world.budgets
+        preemption = preempt(evaluation, post_filters(profile), budgets=budgets.current(world.time))
+        candidate = preemption.candidate
+        if candidate is None:
+            return None
+        self.preemption = preemption
+        node = self._living.nodes.index[candidate.node]
+        self._living.change(gone=[(pod, node) for pod in candidate.victims])
+        for pod in candidate.victims:
+            budgets.removed(pod)
+            if (on_lost := self.on_lost.get(key_of(pod))) is not None:
+                on_lost(node)
+        victims = zip(candidate.victims, candidate.broken, strict=True)
+        return node, [Preempted(pod, node, broken) for pod, broken in victims]
+
 
 MAX_REPLICAS = 1_000_000
 _MAX_NAMED = 3

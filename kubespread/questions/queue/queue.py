@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.kube.pod_status import priority_of
-from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Waiting, waiting_for
-from kubespread.questions.queue.preemption import Preemptions
-from kubespread.scheduler.batching import Batch
+from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Preemptions, Waiting, waiting_for
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.placing import Tiebreaker, first_in_heap
+from kubespread.scheduler.placing import Batch, Tiebreaker, first_in_heap
 from kubespread.scheduler.sampling import Search
 from kubespread.world.store.living_cluster import LivingCluster
 

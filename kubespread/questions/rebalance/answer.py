@@ -15,7 +15,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.questions.question import asks
-from kubespread.questions.rebalance.descheduler.decoding import read_policy
+from kubespread.questions.rebalance.descheduler.policy import read_policy
 from kubespread.questions.rebalance.descheduling import played
 from kubespread.questions.rebalance.goals import goals, matching, together
 from kubespread.questions.rebalance.moves import Aim, Attempt, Move

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption.eviction import LET_THROUGH
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.owners import NamespacedName
-from kubespread.questions.rebalance.descheduler.plugin import Chosen, choose
+from kubespread.questions.rebalance.descheduler.plugin import Chosen, View, choose
 from kubespread.questions.rebalance.descheduler.policy import EvictorArgs, Limits, Policy
-from kubespread.questions.rebalance.descheduler.view import View
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
 from kubespread.scheduler.cluster.labels import Mask

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.reports.skew import minimum, skew_between
+from kubespread.reports.parts import minimum, skew_between
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,

@@ -23,18 +23,26 @@ from kubespread.questions.rebalance.report import (
 )
 from kubespread.reports.parts import letter
 from kubespread.views.aligned import NONE
-from kubespread.views.arithmetic import PRETTY
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.constraints import PRETTY
 from kubespread.views.layout import (
     BAD,
     DIM,
     GAP,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Line,
+    aim,
+    answered,
     cell,
     cut_middle,
+    flowed,
+    headline,
+    left_out,
+    remarks,
+    room_beside,
     tabulated,
     width_of,
     wrapped,
@@ -43,7 +51,6 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import answered, headline, left_out, remarks, room_beside
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Bar, Bars, Frame, Tile, View, about

@@ -21,8 +21,15 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
-from kubespread.questions.removable.evictions import kept_by_autoscalers, tight_budgets, whose
-from kubespread.questions.removable.holds import blocking, leaving, pending, refusals
+from kubespread.questions.removable.holds import (
+    blocking,
+    kept_by_autoscalers,
+    leaving,
+    pending,
+    refusals,
+    tight_budgets,
+    whose,
+)
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import (
     Hold,
@@ -37,13 +44,13 @@ from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.happened import LandedPods
-from kubespread.reports.skew import skew_now
+from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped
-from kubespread.snapshot.edits.target import nodes_of_target, parse_target
+from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan
@@ -52,8 +59,8 @@ from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
 from kubespread.world.store.happenings import PREEMPTED, Happenings
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.spread import constraints_on
 from kubespread.world.store.store import not_modelled
+from kubespread.world.store.waiting import constraints_on
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)

@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, priority_of
 from kubespread.kube.taint import cordoned
-from kubespread.reports.skew import skew_between
+from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask

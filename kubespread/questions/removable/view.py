@@ -11,11 +11,9 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.removable.holds import KEEPS
 from kubespread.questions.removable.report import HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import Cell, Line, wrapped
+from kubespread.views.layout import HANGING, INDENT, Cell, Line, answered, headline, left_out, remarks, wrapped
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
-from kubespread.views.screen import answered, headline, left_out, remarks
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about

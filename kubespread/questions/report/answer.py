@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,15 +19,16 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, asks
-from kubespread.questions.removable.evictions import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
+from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.report.earlier import read_earlier
 from kubespread.questions.report.growth import at_maximum, growing
 from kubespread.questions.report.lines import (
     of_audit,
@@ -38,24 +40,123 @@ from kubespread.questions.report.lines import (
     of_removable,
     of_strays,
     of_survive,
+    strays,
 )
-from kubespread.questions.report.own_rules import strays
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import LEVELS, Area, AreaScore, ReportLine, Scorecard
+from kubespread.questions.report.report import (
+    LEVELS,
+    Area,
+    AreaScore,
+    Badness,
+    Change,
+    Earlier,
+    GoneLine,
+    ReportLine,
+    Scorecard,
+)
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.tasks import Workers
-from kubespread.reports.parts import ClusterReport
+from kubespread.reports.parts import ClusterReference, ClusterReport
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 
+
+class _Line(msgspec.Struct, rename="camel"):
+    key: str
+    level: Badness
+    extent: int
+    what: str = ""
+
+
+class _Score(msgspec.Struct, rename="camel"):
+    area: str
+    score: int | None = None
+
+
+class _Card(msgspec.Struct, rename="camel"):
+    """What is read of an earlier report; of a fleet's, of those of its clusters."""
+
+    kind: str = ""
+    lines: tuple[_Line, ...] = ()
+    areas: tuple[_Score, ...] = ()
+    cluster: ClusterReference | None = None
+    clusters: tuple[_Member, ...] = ()
+
+
+class _Member(msgspec.Struct, rename="camel"):
+    reports: tuple[_Card, ...] = ()
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """One cluster's earlier report."""
+
+    lines: dict[str, _Line]
+    scores: dict[str, int | None]
+    time: str | None
+
+    def line(self, line: ReportLine) -> ReportLine:
+        """``line`` with what became of it; by level first, then by extent."""
+        before = self.lines.get(line.key)
+        if before is None:
+            return replace(line, change="new")
+        were, are = (LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent)
+        change: Change = "same" if were == are else "worse" if are > were else "better"
+        return replace(line, change=change, extent_before=before.extent, level_before=before.level)
+
+    def score(self, area: AreaScore) -> AreaScore:
+        return replace(area, score_before=self.scores.get(area.area))
+
+    def without(self, lines: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
+        """The same, with its lines that are not among ``lines`` any more; where these are not the whole report, nobody
+        knows.
+        """
+        keys = {line.key for line in lines}
+        gone = (line for key, line in self.lines.items() if is_whole and key not in keys)
+        return Earlier(
+            time=self.time, gone=tuple(GoneLine(key=line.key, level=line.level, what=line.what) for line in gone)
+        )
+
+
+def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
+    """The report of ``cluster`` that ``-o json`` wrote to a file, alone or with those of a fleet's other clusters.
+
+    Raises UsageError.
+    """
+    file = display_name(path)
+    try:
+        card = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=_Card)
+    except OSError as error:
+        raise UsageError(f"--since {file}: {error.strerror or error}") from error
+    except MalformedError as error:
+        raise UsageError(f"--since {file}: {error.fault.message}") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"--since {file}: not what kubespread report -o json writes: {error}") from error
+    if card.kind == "FleetReport":
+        card = _of_fleet(card, cluster, file)
+    if card.kind != "Scorecard":
+        raise UsageError(f"--since {file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
+    time = None if card.cluster is None else card.cluster.time
+    return Compared({line.key: line for line in card.lines}, {area.area: area.score for area in card.areas}, time)
+
+
+def _of_fleet(fleet: _Card, cluster: ClusterReference | None, file: str) -> _Card:
+    """That of the same file or context."""
+    asked = None if cluster is None else (cluster.snapshot, cluster.context)
+    cards = [card for member in fleet.clusters for card in member.reports]
+    for card in cards:
+        if card.cluster is not None and (card.cluster.snapshot, card.cluster.context) == asked:
+            return card
+    raise UsageError(f"--since {file}: none of its {len(cards)} clusters is this one")
+
+
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
 #
 # Each counts where the pods are now, and none what kube-scheduler, an audit or a played failure say of constraints: a
-# hard one that does not hold, or that leaves pods pending once a zone is lost, is a line and no point less. The one thing
-# that counts about constraints is that a workload has its own, and that can only be lost by deleting it.
+# hard one that does not hold, or that leaves pods pending once a zone is lost, is a line and no point less. What counts
+# about constraints is only that a workload has its own, and that can only be lost by deleting it.
 
 
 _UNKEPT = 0.5

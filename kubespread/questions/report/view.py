@@ -6,11 +6,23 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, GOOD, WARNED, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HANGING,
+    INDENT,
+    WARNED,
+    Cell,
+    Line,
+    answered,
+    cell,
+    headline,
+    left_out,
+    wrapped,
+)
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import answered, headline, left_out
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of, some_of

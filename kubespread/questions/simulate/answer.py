@@ -18,8 +18,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.questions.question import asks
-from kubespread.questions.queue.deals import check_deals
-from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties, Way
+from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties, Way, check_deals
 from kubespread.questions.resolving import Resolved, claimants_of, resolve
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
@@ -33,10 +32,9 @@ from kubespread.questions.simulate.autoscaling import (
 )
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.questions.simulate.placing import Queue
-from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport
-from kubespread.questions.simulate.reporting import Ran
+from kubespread.questions.simulate.reporting import Question, Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of

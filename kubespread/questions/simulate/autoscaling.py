@@ -22,8 +22,8 @@ from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, N
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.posed import Question
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate.reporting import Question
 from kubespread.questions.worlds import world_of
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scenario.prices import Prices

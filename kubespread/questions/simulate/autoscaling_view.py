@@ -6,22 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Column,
     Line,
+    aim,
     cell,
     cut_middle,
+    flowed,
+    room_beside,
     tabulated,
     width_of,
     wrapped,
 )
 from kubespread.views.look import Look
-from kubespread.views.screen import room_beside
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30

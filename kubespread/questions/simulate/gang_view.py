@@ -9,10 +9,24 @@ from msgspec import Struct
 from kubespread.escaping import escaped
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.reason_words import reasons_in
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
-from kubespread.views.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.layout import (
+    DIM,
+    GAP,
+    GOOD,
+    HANGING,
+    INDENT,
+    Cell,
+    Column,
+    Line,
+    aim,
+    cell,
+    cut_middle,
+    flowed,
+    room_beside,
+    tabulated,
+    wrapped,
+)
 from kubespread.views.look import Look
-from kubespread.views.screen import room_beside
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_NODES = 3

@@ -10,17 +10,20 @@ from kubespread.questions.simulate.picture import desired_text, provenance, samp
 from kubespread.questions.simulate.report import SimulateReport, totals
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import reasons_in
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
     DIM,
     GAP,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Column,
     Line,
+    aim,
     cell,
+    flowed,
     tabulated,
     width_of,
     wrapped,

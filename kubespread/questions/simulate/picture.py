@@ -23,17 +23,21 @@ from kubespread.questions.simulate.report import (
 from kubespread.reports.gang import gang_outcome
 from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
 from kubespread.reports.rollout import rollout_sentence
-from kubespread.views.flow import HANGING, INDENT, aim, flowed
 from kubespread.views.layout import (
     BAD,
     DIM,
     GOOD,
+    HANGING,
     HEAD,
+    INDENT,
     Cell,
     Column,
     Line,
+    aim,
     cell,
     cut_middle,
+    flowed,
+    room_beside,
     tabulated,
     width_of,
     wrapped,
@@ -42,7 +46,6 @@ from kubespread.views.look import Look
 from kubespread.views.names import CUT, shared
 from kubespread.views.phrases import cluster_phrase, policies
 from kubespread.views.rollouts import passes
-from kubespread.views.screen import room_beside
 from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10

@@ -10,16 +10,14 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
-from kubespread.questions.queue.deals import deals_worth, other_deals
 from kubespread.questions.queue.entries import Outcome
-from kubespread.questions.queue.manner import Manner
+from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
 from kubespread.questions.resolving import Resolved
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.posed import Played
+from kubespread.questions.simulate.reporting import Played
 from kubespread.questions.worlds import world_of
-from kubespread.reports.constraint_counts import constraint_reports, domain_counts
-from kubespread.reports.parts import Dealt
-from kubespread.reports.skew import skew_now
+from kubespread.reports.judged_nodes import constraint_reports, domain_counts
+from kubespread.reports.parts import Dealt, skew_now
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -33,8 +33,7 @@ from kubespread.scenario.prices import Prices, PricesGiven, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World

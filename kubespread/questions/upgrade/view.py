@@ -9,11 +9,9 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
-from kubespread.views.flow import INDENT
-from kubespread.views.layout import DIM, Cell, Line, cell
+from kubespread.views.layout import DIM, INDENT, Cell, Line, answered, cell, headline, remarks
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
-from kubespread.views.screen import answered, headline, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import room_beside_columns, table
 from kubespread.views.view import Frame, Tile, View, about, unwanted

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from math import floor
 from shlex import quote
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -40,11 +41,12 @@ from kubespread.questions.verify import clauses
 from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
-from kubespread.questions.verify.suggesting import MOST_LOST, of_data, probes, suggestions
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scenario.promises import (
     HPA_MAX,
+    KIND,
     NEVER_BLOCKED,
+    REPLICAS,
     Amount,
     Fits,
     Multiple,
@@ -56,13 +58,74 @@ from kubespread.scenario.promises import (
     read_promises,
 )
 from kubespread.scenario.text import parse_step
-from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.types import API_VERSION, Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, workload_of
+
+MOST_LOST = 200
+"""Of how many domains it is looked for what survives each of them."""
+_SHARES = ("cpu", "memory")
+Data = dict[str, Any]
+
+
+def of_data(promises: Sequence[Data]) -> Data:
+    """A file with these promises."""
+    return {"apiVersion": API_VERSION, "kind": KIND, "promises": [*promises]}
+
+
+def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
+    """The least that could be promised of each, by itself where something else would hide it; ``losable`` is what may
+    be lost.
+    """
+    promises: list[Data] = []
+    for workload in workloads:
+        whose = {"workload": str(Named(workload.kind, workload.name, workload.namespace))}
+        for key in losable:
+            loss = {**whose, "survives": f"any {key}"}
+            promises += [{**loss, "ready": 0, "back": "while silent"}, {**loss, "back": "nodes deleted"}]
+        spread = {"spread": {"zone": 0}} if "zone" in losable else {}
+        rest = {"fits": HPA_MAX, "rollout": 0, "drain": NEVER_BLOCKED}
+        promises += [{**whose, **spread, **rest}, {**whose, "fits": REPLICAS}]
+    return of_data([*promises, {"cluster": True, "room": dict.fromkeys(_SHARES, "0%")}])
+
+
+def suggestions(given: Sequence[Data], rows: Sequence[VerifiedClause]) -> Iterator[Data]:
+    """What can be promised, of what became of the probes that were ``given``."""
+    by_probe: dict[int, list[VerifiedClause]] = {}
+    for row in rows:
+        by_probe.setdefault(row.promise, []).append(row)
+    merged: dict[tuple[str, str], Data] = {}
+    for number, probe in enumerate(given, 1):
+        key = probe.get("workload", ""), probe.get("survives", "")
+        fields = merged.setdefault(key, {})
+        for row in by_probe.get(number, ()):
+            for name, value in _promised(row, probe).items():
+                # Of room there is a row for each resource.
+                fields[name] = {**fields.get(name, {}), **value} if isinstance(value, dict) else fields.get(name, value)
+    for (workload, survives), fields in merged.items():
+        if fields:
+            whose = {"workload": workload} if workload else {"cluster": True}
+            yield {**whose, **({"survives": survives} if survives else {}), **fields}
+
+
+def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
+    """The field that can be promised; none where nothing can."""
+    margin = floor(row.margin or 0)
+    match row.clause:
+        case "ready" | "rollout":
+            return {row.clause: margin} if row.state == "held" and margin > 0 else {}
+        case "spread":
+            return {"spread": {"zone": -margin}} if row.state != "unknown" else {}
+        case "room":
+            resource = row.promised.partition(" ")[0]
+            return {"room": {resource: f"{margin}%"}} if row.state == "held" and margin > 0 else {}
+        case _:
+            return {row.clause: probe[row.clause]} if row.state == "held" else {}
+
 
 A = TypeVar("A")
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)

@@ -6,10 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.questions.verify.report import WORST_FIRST, Kept, VerifiedClause, VerifyReport
-from kubespread.views.flow import HANGING, INDENT
-from kubespread.views.layout import BAD, DIM, GOOD, WARNED, Cell, Line, cell, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HANGING,
+    INDENT,
+    WARNED,
+    Cell,
+    Line,
+    answered,
+    cell,
+    headline,
+    left_out,
+    wrapped,
+)
 from kubespread.views.look import Look
-from kubespread.views.screen import answered, headline, left_out
 from kubespread.views.sheet import Column, Readers, Sheet, Tone
 from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of

@@ -17,8 +17,8 @@ from kubespread.errors import SnapshotError
 from kubespread.kube import pod_requests as requests
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.devices import DEVICE_CLASS_PREFIX
+from kubespread.kube.name_rules import is_extended, is_hugepages, is_scalar
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.kube.resource_names import is_extended, is_hugepages, is_scalar
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import wrapped
 

@@ -13,11 +13,10 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import NO_PODS, RunningPods
+from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods
 from kubespread.scheduler.cluster.storage_index import Attached, StorageIndex, key_of
 
 UNLIMITED = np.iinfo(np.int64).max

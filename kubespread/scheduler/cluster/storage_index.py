@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import InlineVolumes, Pod, Volume
 from kubespread.kube.api.storage import (
     CSINode,
     CSIStorageCapacity,
@@ -22,7 +22,6 @@ from kubespread.kube.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from kubespread.kube.api.volumes import InlineVolumes, Volume
 from kubespread.kube.well_known import BETA_ZONE, ZONE
 from kubespread.scheduler.cluster.change import StorageChange
 

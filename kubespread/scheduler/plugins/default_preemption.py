@@ -31,9 +31,20 @@ from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import DryRun
-from kubespread.scheduler.plugin import SKIP, Code, SchedulingError, State, Status
+from kubespread.scheduler.plugin import (
+    POST_FILTER,
+    PRE_ENQUEUE,
+    SKIP,
+    Args,
+    Code,
+    SchedulingError,
+    Setting,
+    Specification,
+    State,
+    Status,
+    read_as,
+)
 from kubespread.scheduler.preemption import Budgets, PostFilterPlugin, PreemptionCandidate, budget_gaps
-from kubespread.scheduler.specification import POST_FILTER, PRE_ENQUEUE, Args, Setting, Specification, read_as
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"

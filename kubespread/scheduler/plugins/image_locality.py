@@ -19,8 +19,7 @@ from kubespread.kube.name_rules import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed, Plugin
-from kubespread.scheduler.specification import SCORE, Specification
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, SCORE, Fixed, Plugin, Specification
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB

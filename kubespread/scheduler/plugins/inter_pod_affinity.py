@@ -20,38 +20,36 @@ from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
-from kubespread.scheduler.cluster.affinity_terms import (
+from kubespread.scheduler.cluster.change import Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.kinds import (
+    KindJudgment,
     Labels,
     MalformedTermsError,
+    PodKind,
     PodTerms,
     Term,
     candidate_terms,
     has_preferences,
 )
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.domain_counts import DomainCounts
-from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.labels import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
+    JUDGES,
     MAX_NODE_SCORE,
+    RANKS,
+    Args,
     Code,
     Counted,
     Extent,
     Fixed,
     Plugin,
     SchedulingError,
+    Specification,
     State,
     Status,
-    Verdicts,
-)
-from kubespread.scheduler.specification import (
-    JUDGES,
-    RANKS,
-    Args,
-    Specification,
     Unprepared,
+    Verdicts,
     read_as,
 )
 

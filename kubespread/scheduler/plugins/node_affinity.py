@@ -34,25 +34,23 @@ from kubespread.scheduler.node_matching import (
     unmet_requirements,
 )
 from kubespread.scheduler.plugin import (
+    JUDGES,
+    PRE_FILTER,
+    RANKS,
     SKIP,
+    Args,
     Code,
     Extent,
     Fixed,
     Plugin,
     SchedulingError,
+    Setting,
+    Specification,
     State,
     Status,
     Verdicts,
     default_normalize,
     highest_raw,
-)
-from kubespread.scheduler.specification import (
-    JUDGES,
-    PRE_FILTER,
-    RANKS,
-    Args,
-    Setting,
-    Specification,
     read_as,
 )
 

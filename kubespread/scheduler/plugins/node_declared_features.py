@@ -17,8 +17,18 @@ from kubespread.scheduler.causes import Causes, FeatureDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
-from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    SKIP,
+    Code,
+    Fixed,
+    Plugin,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+)
 
 MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
 RESTART_ALL = "RestartAllContainersOnContainerExits"

@@ -16,8 +16,7 @@ from kubespread.scheduler.causes import Causes, NodeNameDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
-from kubespread.scheduler.specification import FILTER, Specification
+from kubespread.scheduler.plugin import FILTER, Code, Fixed, Plugin, Specification, Status, Verdicts
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 

@@ -16,8 +16,18 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
 from kubespread.scheduler.cluster.labels import Positions
-from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
-from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    SKIP,
+    Code,
+    OnNode,
+    Plugin,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+)
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 

@@ -18,8 +18,7 @@ from kubespread.scheduler.causes import Causes, CordonDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
-from kubespread.scheduler.specification import FILTER, Specification
+from kubespread.scheduler.plugin import FILTER, Code, Fixed, Plugin, Specification, Status, Verdicts
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 # The plugin asks about this taint whether or not the node really carries it.

@@ -8,6 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugin import (
+    BIND,
+    PERMIT,
+    PLACEMENT_GENERATE,
+    PLACEMENT_SCORE,
+    PRE_ENQUEUE,
+    QUEUE_SORT,
+    Specification,
+)
 from kubespread.scheduler.plugins import (
     default_preemption,
     image_locality,
@@ -23,15 +32,6 @@ from kubespread.scheduler.plugins.dynamicresources import plugin as dynamic_reso
 from kubespread.scheduler.plugins.noderesources import balanced_allocation, fit
 from kubespread.scheduler.plugins.podtopologyspread import plugin as pod_topology_spread
 from kubespread.scheduler.plugins.volumes import binding, limits, restrictions, zone
-from kubespread.scheduler.specification import (
-    BIND,
-    PERMIT,
-    PLACEMENT_GENERATE,
-    PLACEMENT_SCORE,
-    PRE_ENQUEUE,
-    QUEUE_SORT,
-    Specification,
-)
 
 # Those that neither filter nor score: a profile may name them, and they decide nothing here.
 _SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({PRE_ENQUEUE}))

@@ -13,7 +13,7 @@ from typing import ClassVar
 import msgspec
 import numpy as np
 
-from kubespread.kube.admission.added_tolerations import for_extended_resources
+from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.releases.changes import older_reasons
 from kubespread.kube.taint import (
@@ -28,8 +28,20 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
-from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
-from kubespread.scheduler.specification import FILTER, RANKS, Specification, Unprepared
+from kubespread.scheduler.plugin import (
+    FILTER,
+    RANKS,
+    Code,
+    Extent,
+    Fixed,
+    Plugin,
+    Specification,
+    Status,
+    Unprepared,
+    Verdicts,
+    default_normalize,
+    highest_raw,
+)
 
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 

@@ -15,11 +15,11 @@ from msgspec import field
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
 from kubespread.kube.api.unknown_fields import UnknownField
-from kubespread.kube.durations import nanoseconds
 from kubespread.kube.gotext import aggregate
+from kubespread.kube.time import nanoseconds
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugin import POD_GROUP_POST_FILTER, Args
 from kubespread.scheduler.plugins.registry import REGISTRY
-from kubespread.scheduler.specification import POD_GROUP_POST_FILTER, Args
 
 
 class Plugin(KubeObject):

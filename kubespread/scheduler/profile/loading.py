@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
-from kubespread.kube.durations import in_json, nanoseconds
 from kubespread.kube.gotext import compact_json
-from kubespread.kube.name_rules import label_key_faults
-from kubespread.kube.resource_names import is_extended
+from kubespread.kube.name_rules import is_extended, label_key_faults
+from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
+from kubespread.scheduler.plugin import INTERFACES, Args, read_as
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
@@ -47,7 +47,6 @@ from kubespread.scheduler.profile.profile import (
     needed,
     profile_of,
 )
-from kubespread.scheduler.specification import INTERFACES, Args, read_as
 
 # What kube-scheduler refuses in a configuration file, in its words and its order.
 #

@@ -16,13 +16,7 @@ from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
-from kubespread.scheduler.plugins.registry import (
-    CLOUD_LIMITS,
-    Specifications,
-    default_plugins,
-    known_plugins,
-)
-from kubespread.scheduler.specification import (
+from kubespread.scheduler.plugin import (
     BIND,
     FILTER,
     INTERFACES,
@@ -35,6 +29,12 @@ from kubespread.scheduler.specification import (
     Args,
     Specification,
     read_as,
+)
+from kubespread.scheduler.plugins.registry import (
+    CLOUD_LIMITS,
+    Specifications,
+    default_plugins,
+    known_plugins,
 )
 
 A = TypeVar("A", bound=Args)

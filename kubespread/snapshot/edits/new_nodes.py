@@ -13,19 +13,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from kubespread.errors import UsageError
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.core import Node, NodeCondition, Taint
+from kubespread.kube.api.decoding import DecodingError, decode, normalized
+from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.api.unknown_fields import alternatives, unknown_fields
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.taint import cordoned, uncordoned
+from kubespread.kube.validation.nodes import node_faults
 from kubespread.kube.well_known import (
     BETA_INSTANCE_TYPE,
     BETA_REGION,
@@ -37,10 +41,67 @@ from kubespread.kube.well_known import (
     REGION,
     ZONE,
 )
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.stream import read_objects
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.snapshot.edits.node_marks import check_label
 from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 from kubespread.wording import short_key
+
+
+def read_template(path: str) -> Node:
+    """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
+    return _node(display_name(path), only_object(path, "v1", "Node", "one Node"))
+
+
+def only_object(path: str, api_version: str, kind: str, expected: str) -> KubernetesObject:
+    """The object of ``kind`` that the file at ``path`` holds, and nothing else. Raises ManifestError."""
+    file = display_name(path)
+    try:
+        objects = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    kinds = [(item.api_version, item.kind) for item in objects]
+    if kinds != [(api_version, kind)]:
+        listed = ", ".join(full_kind(*pair) or "an object without kind" for pair in kinds)
+        raise ManifestError(file, [Fault(f"expected {expected}, found {listed or 'nothing'}")])
+    try:
+        # Decoded here, once: numbers that no field holds are found only then.
+        _ = objects[0].data
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    return objects[0]
+
+
+def _node(file: str, item: KubernetesObject) -> Node:
+    try:
+        node, faults = checked_node(item.data)
+    except DecodingError as error:
+        message = f'Node in version "v1" cannot be handled as a Node: {error}'
+        raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
+    if faults:
+        raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
+    return node
+
+
+def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
+    """The Node in ``data``, which is at ``path``, with defaults, and its faults, each with its path.
+
+    It is called ``name`` if it has no name. Raises DecodingError.
+    """
+    # Decoding alone does not look at amounts.
+    node = decode(normalized(data, Node, path), Node, path)
+    node.metadata.name = node.metadata.name or name
+    inside = f"{path}." if path else ""
+    faults = [(field.path, str(field)) for field in unknown_fields(data, "Node", path)]
+    faults += [(f"{inside}{fault.path}", fault.message) for fault in node_faults(node)]
+    default_node(node)
+    return node, faults
+
 
 MAX_COPIES = 10_000
 """How many nodes one edit adds at most: about twice what a cluster may have."""
@@ -133,8 +194,6 @@ class AddNode(Edit, frozen=True):
         if not is_file(template):
             return edit
         # With what the API server would refuse in a Node, which no other edit takes.
-        from kubespread.snapshot.edits.template_file import read_template
-
         return replace(edit, manifest=read_template(path_in(directory, template)))
 
     @classmethod

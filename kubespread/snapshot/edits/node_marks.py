@@ -12,9 +12,19 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import TaintError, parse_taint
-from kubespread.kube.validation.labels import labels_faults
-from kubespread.snapshot.edits.target import nodes_of_target, parse_target
-from kubespread.snapshot.edits.verb import NODES, Edit, Field, FieldValues, Form, Holds, NodeChange, NodesEdit
+from kubespread.kube.validation.faults import labels_faults
+from kubespread.snapshot.edits.verb import (
+    NODES,
+    Edit,
+    Field,
+    FieldValues,
+    Form,
+    Holds,
+    NodeChange,
+    NodesEdit,
+    nodes_of_target,
+    parse_target,
+)
 from kubespread.snapshot.topology_keys import full_topology_key
 
 if TYPE_CHECKING:

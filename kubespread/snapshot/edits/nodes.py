@@ -11,7 +11,6 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.taint import cordoned, uncordoned
-from kubespread.snapshot.edits.target import nodes_of_target, parse_target
 from kubespread.snapshot.edits.verb import (
     FLAG,
     NODE_USAGE,
@@ -23,6 +22,8 @@ from kubespread.snapshot.edits.verb import (
     Holds,
     NodeChange,
     NodesEdit,
+    nodes_of_target,
+    parse_target,
 )
 
 if TYPE_CHECKING:

@@ -12,16 +12,109 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.snapshot.edits.target import Target, nodes_of_target, parse_target
+from kubespread.kube.api.core import Node
+from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.gotext import quote
+from kubespread.kube.selector import Requirement, Selector, SelectorError, parse_selector
+from kubespread.snapshot.topology_keys import SHORT_KEYS, full_topology_key, label_keys, near_keys
 from kubespread.wording import Decisive
 
-if TYPE_CHECKING:
-    from kubespread.kube.api.core import Node
+_IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
+
+
+class Target(Struct, frozen=True):
+    """The nodes that an edit is about: one by its name, or all with certain labels."""
+
+    text: str
+    """As it was written: the node's name where there is no selector."""
+    selector: Selector | None = None
+    """Its keys may be short: ``zone`` for topology.kubernetes.io/zone."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_target(text: str) -> Target:
+    """A word with nothing in it that a node's name cannot have is one; anything else are labels. Raises UsageError."""
+    if not _IN_SELECTORS_ONLY.intersection(text):
+        return Target(text)
+    try:
+        return Target(text, parse_selector(text))
+    except SelectorError as error:
+        raise UsageError(f"invalid labels {text!r}: {error}") from error
+
+
+def nodes_of_target(target: Target, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes that ``target`` names, at least one, in the order of ``nodes``. Raises UsageError for none."""
+    if target.selector is None:
+        named = [node for node in nodes if node.metadata.name == target.text]
+        if not named:
+            raise UsageError(f"nodes {quote(target.text)} not found{_name_hint(target.text, nodes)}")
+        return named
+    selector = _with_full_keys(target.selector, nodes)
+    selected = [node for node in nodes if selector.matches(node.metadata.labels)]
+    if not selected:
+        raise UsageError(_none_selected(target, selector, nodes))
+    return selected
+
+
+def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes that have ``labels``, whose keys may be short; there may be none."""
+    selector = _with_full_keys(labels, nodes)
+    return [node for node in nodes if selector.matches(node.metadata.labels)]
+
+
+def _with_full_keys(selector: Selector, nodes: Sequence[Node]) -> Selector:
+    return Selector(
+        tuple(
+            replace(requirement, key=full_topology_key(requirement.key, nodes)) for requirement in selector.requirements
+        )
+    )
+
+
+def _name_hint(name: str, nodes: Sequence[Node]) -> str:
+    keys = label_keys(nodes)
+    if name in keys or full_topology_key(name, nodes) in keys:
+        return f": it is the key of a label, write {name}=VALUE"
+    of_nodes = [key for key in keys if any(node.metadata.labels.get(key) == name for node in nodes)]
+    if of_nodes:
+        # Some zones are the values of several labels.
+        short = next((short for short, key in SHORT_KEYS.items() if key in of_nodes), min(of_nodes))
+        return f": it is the value of a label, write {short}={name}"
+    return alternatives(name, (node.metadata.name for node in nodes))
+
+
+def _none_selected(target: Target, selector: Selector, nodes: Sequence[Node]) -> str:
+    keys = label_keys(nodes)
+    for requirement in selector.requirements:
+        if requirement.operator not in ("In", "Exists", "Gt", "Lt"):
+            continue
+        if requirement.key not in keys:
+            names = [node.metadata.name for node in nodes]
+            if requirement.operator == "Exists" and requirement.key in names:
+                return (
+                    f"no node has the labels {target}: {requirement.key} is a node, give each node an edit of its own"
+                )
+            return f"no node has the label {requirement.key!r}{near_keys(requirement.key, keys)}"
+        if (hint := _value_hint(requirement, nodes)) is not None:
+            return f"no node has {Selector((requirement,))}{hint}"
+    return f"no node has the labels {target}"
+
+
+def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
+    """Other values of a label, where no node has one that is asked for; None where some node has."""
+    labels = [node.metadata.labels for node in nodes]
+    if requirement.operator != "In" or any(requirement.matches(label) for label in labels):
+        return None
+    values = (label[requirement.key] for label in labels if requirement.key in label)
+    return alternatives(requirement.values[0], values)
+
 
 FLAG = re.compile(r"(?<!\S)--\S*")
 

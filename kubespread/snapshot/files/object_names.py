@@ -11,9 +11,8 @@ from kubespread.kube.api.kinds import REFERABLE, SERVICE, pod_creator
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.stream import read_objects
 from kubespread.manifest.text import MAX_CLUSTER_BYTES, text_chunks
-from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import entries
-from kubespread.snapshot.files.reader import collector_paused
+from kubespread.snapshot.files.reader import Recognized, collector_paused
 from kubespread.snapshot.names import Names
 from kubespread.snapshot.snapshot import STAMP
 

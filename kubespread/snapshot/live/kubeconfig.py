@@ -20,8 +20,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.parts import FieldLines, MalformedError
 from kubespread.manifest.stream import read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, read_text_bytes
 from kubespread.redaction import shown_url

@@ -20,7 +20,7 @@ from kubespread.world.events.replicas import template_of
 from kubespread.world.events.rolling_deployments import NewTemplate, roll_out
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
-from kubespread.world.store.rollouts import Rollout
+from kubespread.world.store.owners import Rollout
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
 _ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)

@@ -24,11 +24,11 @@ from kubespread.kube.api.workloads import (
     StatefulSet,
 )
 from kubespread.kube.owners import WorkloadName, controller_of, static_notes
-from kubespread.world.events.naming import create_copies
+from kubespread.world.events.replicas import create_copies
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
+from kubespread.world.store.owners import Rollout, StatefulSetRollout
 from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
 
 
 class AppliedWorkload(Struct, frozen=True):

@@ -13,7 +13,7 @@ from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.events.naming import create_copies
+from kubespread.world.events.replicas import create_copies
 from kubespread.world.events.scheduling import schedule
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import UNSELECTED

@@ -11,7 +11,7 @@ from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.world.store.rollouts import Rollout
+from kubespread.world.store.owners import Rollout
 from kubespread.world.store.store import Store
 
 

@@ -15,8 +15,7 @@ from kubespread.kube.api.workloads import Job
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.world.events.naming import create_copies
-from kubespread.world.events.replicas import template_of
+from kubespread.world.events.replicas import create_copies, template_of
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import DELETED, SCALED_DOWN
 from kubespread.world.store.owners import Owner

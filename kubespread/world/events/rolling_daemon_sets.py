@@ -17,7 +17,7 @@ from kubespread.kube.int_or_string import scaled
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.reports.rollout import RevisionPods, RolloutReport
-from kubespread.world.events.naming import create_copies
+from kubespread.world.events.replicas import create_copies
 from kubespread.world.events.way import Way
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states

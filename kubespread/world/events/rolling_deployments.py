@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import new_replica_set
-from kubespread.controllers.deployment.strategy import limits, replicas_of, strategy_of
+from kubespread.controllers.deployment.revisions import limits, new_replica_set, replicas_of, strategy_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
@@ -18,7 +17,7 @@ from kubespread.world.events import deployments
 from kubespread.world.events.deployments import name_of, owned_by
 from kubespread.world.events.way import NEVER_READY, Way
 from kubespread.world.events.world import World
-from kubespread.world.store.rollouts import Rollout
+from kubespread.world.store.owners import Rollout
 
 _PAUSED = "the Deployment is paused"
 

@@ -17,7 +17,7 @@ from kubespread.world.events.unmade import what_is_not_up
 from kubespread.world.events.way import NEVER_READY, Way
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
-from kubespread.world.store.rollouts import StatefulSetRollout
+from kubespread.world.store.owners import StatefulSetRollout
 
 _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
 

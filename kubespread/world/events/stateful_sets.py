@@ -21,7 +21,7 @@ from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSe
 from kubespread.kube.owners import WorkloadName
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import REPLACED, SCALED_DOWN
-from kubespread.world.store.rollouts import StatefulSetRollout
+from kubespread.world.store.owners import StatefulSetRollout
 from kubespread.world.store.store import Store
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.reports.rollout import (
     DomainRevisions,
     KeyRevisions,
@@ -21,14 +21,12 @@ from kubespread.reports.rollout import (
     RolloutPass,
     RolloutReport,
 )
-from kubespread.reports.skew import skew_now, skew_of
 from kubespread.world.events.scheduling import schedule
 from kubespread.world.events.unmade import Unmade, unmade
 from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.spread import constraints_on, per_domain
 from kubespread.world.store.store import BELOW
-from kubespread.world.store.waiting import Waiting
+from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
 
 NEVER_READY = "new pods never become ready"
 _MAX_PASSES = 10_000

@@ -24,9 +24,7 @@ from kubespread.reports.happened import (
     TouchedWorkload,
     UnmadePods,
 )
-from kubespread.reports.node_states import states_of
-from kubespread.reports.parts import PreemptedPod, SkewChange
-from kubespread.reports.skew import skew_now
+from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive
 from kubespread.world.events.unmade import Unmade, unmade
@@ -34,8 +32,7 @@ from kubespread.world.events.world import World
 from kubespread.world.store.happenings import Blocked, Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
-from kubespread.world.store.spread import constraints_on
-from kubespread.world.store.waiting import Waiting
+from kubespread.world.store.waiting import Waiting, constraints_on
 
 
 def desired_replicas(world: World, workload: WorkloadName) -> int:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.revisions import new_replica_set
-from kubespread.controllers.deployment.strategy import replicas_of
+from kubespread.controllers.deployment.revisions import new_replica_set, replicas_of
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
@@ -19,8 +18,7 @@ from kubespread.world.events.deployments import name_of, rollout_of_cluster, siz
 from kubespread.world.events.jobs import bring_to_number
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED
-from kubespread.world.store.owners import in_order
-from kubespread.world.store.rollouts import Rollout
+from kubespread.world.store.owners import Rollout, in_order
 
 _MAX_NAMED = 3
 

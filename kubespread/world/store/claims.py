@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.claims import admitted_claims, ephemeral_claims, is_made_for_pod
+from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
 from kubespread.controllers.statefulset import claims_of, for_ordinal
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.statefulset import ordinal_of
+from kubespread.controllers.statefulset import Revisions, ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
@@ -21,6 +21,34 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 
 if TYPE_CHECKING:
     from kubespread.world.store.pod_book import PodBook
+
+
+class Rollout(Struct):
+    """A Deployment that was changed, with its ReplicaSets."""
+
+    deployment: Deployment
+    replica_sets: Sequence[ReplicaSet]
+    template: Pod | None = None
+    """What the ReplicaSet of its template makes copies of, where that is new."""
+    new_hash: str = ""
+
+    def fork(self) -> Rollout:
+        return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
+
+
+class StatefulSetRollout(Struct):
+    """A StatefulSet with the revisions and templates of its pods."""
+
+    stateful_set: StatefulSet
+    revisions: Revisions
+    templates: dict[str, Pod] = field(default_factory=dict)
+    """A pod of each revision."""
+    by_ordinal: dict[int, Pod] = field(default_factory=dict)
+    """The last pod of each ordinal."""
+
+    def fork(self) -> StatefulSetRollout:
+        return StatefulSetRollout(self.stateful_set, self.revisions, dict(self.templates), dict(self.by_ordinal))
+
 
 T = TypeVar("T", bound=ApiObject)
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
-from kubespread.controllers.claims import admitted_claims, ephemeral_claims
+from msgspec import Struct, field
+
 from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption.budgets import ClusterScales, Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
+from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
+from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.errors import ManifestError
+from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -19,11 +24,12 @@ from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_terminating
-from kubespread.kube.timestamps import format_utc
+from kubespread.kube.time import format_utc
+from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.placing import Choice
+from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store import budgets
 from kubespread.world.store import pod_states as states
@@ -36,16 +42,62 @@ from kubespread.world.store.owners import (
     Adopters,
     Families,
     Made,
+    Making,
     Owner,
+    Rollout,
+    StatefulSetRollout,
     Workloads,
     last_number,
     replicas_told_by,
     unknown,
 )
 from kubespread.world.store.pod_book import PodBook, key_of
-from kubespread.world.store.rollouts import Rollout, StatefulSetRollout
-from kubespread.world.store.surroundings import Surroundings
-from kubespread.world.store.waiting import Queue, Waiting
+from kubespread.world.store.waiting import Queue, SchedulerOf, Waiting
+
+
+class Chance(Struct, frozen=True):
+    """The picks of one deal."""
+
+    pick: Pick = first_by_name
+    """Which of equal pods a controller deletes."""
+    tiebreaker: Tiebreaker = first_in_heap
+    """Which of equal nodes a pod gets."""
+    turns: Callable[[Sequence[str]], Sequence[str]] = tuple
+    """The order in which nodes that fail together lose their pods."""
+
+
+def dealt(seed: int) -> Chance:
+    """Picks at random; the same ``seed`` and cluster give the same picks."""
+    drawn = random.Random(seed)
+
+    def some_of(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
+        return drawn.sample(equals, count)
+
+    return Chance(
+        some_of,
+        lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
+        lambda nodes: drawn.sample(nodes, len(nodes)),
+    )
+
+
+class Surroundings(Struct, frozen=True):
+    """What a world is given from outside."""
+
+    scheduler_of: SchedulerOf
+    making: Making
+    time: datetime.datetime
+    """When what happens here begins."""
+    version: KubeVersion
+    """The release whose controllers are at work."""
+    preempts: bool = True
+    stuck: frozenset[WorkloadName] = frozenset()
+    """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
+    chance: Chance = Chance()
+    admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
+    """What the API server's admission does to the pods that controllers create."""
+    assumed: dict[str, None] = field(default_factory=dict)
+    """Shared record of what was assumed where the cluster's source does not say."""
+
 
 ABOVE = frozenset({"Deployment"})
 BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet"})

@@ -6,22 +6,55 @@ changed, and preempts pods of lower priority where kube-scheduler would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.pod_status import priority_of
+from kubespread.reports.judged_nodes import constraint_reports
+from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.building import post_filters
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.preemption import PreemptionCandidate, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.world.store.living_cluster import Applicant, LivingCluster
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.pod_states import alike
+
+
+def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> list[ConstraintReport]:
+    """The constraints in force for ``pod``, with what they count on ``cluster``; only their plugin is run."""
+    scheduled = scheduler_of(pod)
+    plugins = scheduled[1].running if scheduled is not None else []
+    plugin = next((candidate for candidate in plugins if isinstance(candidate, PodTopologySpread)), None)
+    if plugin is None:
+        return []
+    try:
+        state = plugin.prepare(cluster, pod)
+    except SchedulingError:
+        return []
+    everywhere = np.ones(len(cluster), dtype=np.bool_)
+    return constraint_reports({plugin.name: state}, everywhere)
+
+
+def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, int]:
+    """How many of ``pods`` are in each domain of ``key``; those on no node, or on one without the label, nowhere."""
+    column = cluster.nodes.label(key)
+    positions = (cluster.nodes.index.get(pod.spec.node_name) for pod in pods)
+    codes = (int(column.codes[position]) for position in positions if position is not None)
+    counts = Counter(code for code in codes if code != ABSENT)
+    return {column.values[code]: count for code, count in counts.items()}
+
 
 _MAX_COLUMN_CELLS = 1_000_000
 """How many applicants are kept, times how many nodes there are: each holds on to columns over all of them."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from kubespread.questions.rebalance.descheduler.decoding import PolicyError, decode_policy
 from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     EVICTOR,
@@ -19,7 +18,9 @@ from kubespread.questions.rebalance.descheduler.policy import (
     Limits,
     PluginArgs,
     Policy,
+    PolicyError,
     Profile,
+    decode_policy,
 )
 from tests.builders import Data
 

@@ -6,6 +6,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
+from kubespread.questions.rebalance.descheduler.plugin import Protections, View
 from kubespread.questions.rebalance.descheduler.policy import (
     DEFAULT_PROTECTIONS,
     RESOURCE_CLAIMS,
@@ -13,8 +14,6 @@ from kubespread.questions.rebalance.descheduler.policy import (
     WITHOUT_PDB,
     EvictorArgs,
 )
-from kubespread.questions.rebalance.descheduler.protections import Protections
-from kubespread.questions.rebalance.descheduler.view import View
 from kubespread.scheduler.cluster.nodes import Nodes
 from tests.builders import NOW, Data, ago, node, owned_by, pod
 

@@ -2,21 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import TopologySpreadConstraint
+from kubespread.kube.owners import controller_of
+from kubespread.kube.selector import Selector
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.company import Company
-from kubespread.questions.check.lint.subject import Subject
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.trial import Subject, Trial
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+
+def counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]:
+    """Constraints of the workload's own that count its pods, each with the other workloads whose pods it counts too."""
+    if case.subject.object is None or case.subject.is_daemon:
+        return
+    for declared in case.own:
+        if declared.constraint.self_match and declared.constraint.counts_pods:
+            yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
+
+
+def declares_alike(other: Subject, declared: Declared) -> bool:
+    """Whether pods of ``other`` have a constraint with the same terms, regardless of its selector."""
+    terms = _terms(declared.written)
+    return any(_terms(constraint) == terms for constraint in other.pod.spec.topology_spread_constraints)
+
+
+def over_the_same(other: Subject, declared: Declared) -> TopologySpreadConstraint | None:
+    """The first constraint of ``other`` over the same topology key."""
+    key = declared.constraint.topology_key
+    return next(
+        (constraint for constraint in other.pod.spec.topology_spread_constraints if constraint.topology_key == key),
+        None,
+    )
+
+
+def _terms(constraint: TopologySpreadConstraint) -> tuple[object, ...]:
+    return (
+        constraint.topology_key,
+        constraint.max_skew,
+        constraint.when_unsatisfiable,
+        constraint.min_domains,
+        constraint.node_affinity_policy or "Honor",
+        constraint.node_taints_policy or "Ignore",
+    )
+
+
+class Company:
+    """Workloads beside one another. Bare pods are left out, as they are often alike on purpose. So are workloads that
+    another one controls: the pods of a Deployment's ReplicaSet are the Deployment's.
+    """
+
+    def __init__(self, subjects: Iterable[Subject]) -> None:
+        self._in_namespace: dict[str, list[Subject]] = defaultdict(list)
+        self._labeled: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
+        for subject in subjects:
+            if subject.object is None or controller_of(subject.object) is not None:
+                continue
+            namespace = subject.name.namespace
+            self._in_namespace[namespace].append(subject)
+            for key, value in subject.labels.items():
+                self._labeled[namespace, key, value].append(subject)
+
+    def counted_beside(self, subject: Subject, selector: Selector) -> Iterator[Subject]:
+        """The other workloads of its namespace whose pods ``selector`` matches."""
+        if subject.object is not None and controller_of(subject.object) is not None:
+            return
+        for other in self._among(subject.name.namespace, selector):
+            if other.name != subject.name and selector.matches(other.labels):
+                yield other
+
+    def _among(self, namespace: str, selector: Selector) -> Sequence[Subject]:
+        """Those that can match at all: a pod has one value per label, so none comes twice."""
+        for requirement in selector.requirements:
+            if requirement.operator == "In":
+                return [
+                    subject
+                    for value in dict.fromkeys(requirement.values)
+                    for subject in self._labeled.get((namespace, requirement.key, value), ())
+                ]
+        return self._in_namespace.get(namespace, ())
 
 
 class Declared(Struct, frozen=True, eq=False):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.strategy import limits
+from kubespread.controllers.deployment.revisions import limits
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -29,7 +29,7 @@ from kubespread.world.events.rolling_deployments import NewTemplate, rolled_out
 from kubespread.world.events.world import World
 from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import Made
-from kubespread.world.store.surroundings import Surroundings
+from kubespread.world.store.store import Surroundings
 from kubespread.world.store.waiting import Scheduled
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)

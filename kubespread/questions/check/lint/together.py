@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.check.lint.finding import RuleFinding
+from kubespread.questions.check.lint.rule import RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial
 from kubespread.questions.check.report import Severity
 

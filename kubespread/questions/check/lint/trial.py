@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
+from kubespread.errors import Fault
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -24,19 +26,22 @@ from kubespread.kube.api.core import (
     ResourceQuota,
     TopologySpreadConstraint,
 )
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.check.lint.rehearsal import rehearse
-from kubespread.questions.check.lint.subject import Subject
 from kubespread.questions.queue.entries import Entry, Outcome
 from kubespread.questions.queue.queue import place
-from kubespread.reports.constraint_counts import counted_constraints
+from kubespread.reports.judged_nodes import counted_constraints
+from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import first_in_heap
@@ -44,8 +49,136 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
-from kubespread.world.store.claims import Replica
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.world.store.claims import Replica, Replicas
 from kubespread.world.store.pod_book import key_of
+
+TAINTED, CORDONED, EXCLUDED = "TaintToleration", "NodeUnschedulable", "NodeAffinity"
+_WORDS = {TAINTED: "tainted", CORDONED: "cordoned", EXCLUDED: "excluded by its node affinity"}
+
+
+def barred(trial: Trial) -> Mapping[str, Mask]:
+    """Per plugin the nodes that it keeps the pod from; nothing where nodes are not judged."""
+    if trial.evaluation is None:
+        return {}
+    verdicts = trial.evaluation.verdicts
+    return {plugin: ~verdicts[plugin].passes for plugin in _WORDS if plugin in verdicts}
+
+
+def reachable(trial: Trial) -> Mask:
+    """Nodes that all of them let the pod use."""
+    open_nodes = np.ones(len(trial.cluster), dtype=np.bool_)
+    for mask in barred(trial).values():
+        open_nodes &= ~mask
+    return open_nodes
+
+
+def words(plugins: Iterable[str]) -> str:
+    """``tainted or cordoned``."""
+    return " or ".join(_WORDS[plugin] for plugin in plugins)
+
+
+def domains(hard: HardConstraint) -> Sequence[str]:
+    """The domains that count, by name."""
+    return sorted(value for value, is_domain in zip(hard.column.values, hard.is_domain, strict=True) if is_domain)
+
+
+def domains_of(hard: HardConstraint, nodes: Mask) -> Sequence[str]:
+    """The domains, counted or not, that some of ``nodes`` are in, by name."""
+    inside = np.zeros(len(hard.column.values), dtype=np.bool_)
+    inside[hard.column.codes[nodes & hard.column.present]] = True
+    return sorted(value for value, is_in in zip(hard.column.values, inside, strict=True) if is_in)
+
+
+def matching_of(counted: SoftConstraint) -> Mapping[str, int]:
+    """The pods that the constraint counts before the first replica comes, by domains as `own_counts` has them."""
+    matching, column = counted.around(), counted.column
+    nodes = np.flatnonzero(counted.eligible & column.present)
+    counts = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
+    return {value: counts[column.index[value]] for value in column.sorted_values if column.index[value] in counts}
+
+
+def sums(first: Mapping[str, int], second: Mapping[str, int]) -> Mapping[str, int]:
+    """Both together, of the same domains."""
+    return {value: count + second[value] for value, count in first.items()}
+
+
+def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstraint) -> Mapping[str, int]:
+    """The replicas in each domain that has nodes the constraint counts, by name."""
+    column = counted.column
+    codes = set(column.codes[counted.eligible & column.present].tolist())
+    present = [value for value in column.sorted_values if column.index[value] in codes]
+    by_domain = [placement.by_domain(counted.constraint.topology_key) for placement in placed]
+    return {value: sum(counts[value] for counts in by_domain) for value in present}
+
+
+def skew_of(counts: Mapping[str, int]) -> int:
+    """Between the fullest domain and the emptiest one."""
+    return skew_between([*counts.values()])
+
+
+Place = tuple[int | None, int | None]
+"""Line and column."""
+
+
+def nowhere(_field: str) -> Place:
+    """Where the fields of an object stand that is in no file."""
+    return None, None
+
+
+def unrevised(_settings: Sequence[str]) -> Pod | None:
+    """Of what cannot be made again."""
+    return None
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """A workload or bare pod that the API server accepts."""
+
+    name: WorkloadName
+    pod: Pod
+    """The next pod of it, admitted."""
+    profile: Profile
+    replicas: int
+    """The desired number of replicas; 1 for a bare pod and for a DaemonSet."""
+    is_daemon: bool = False
+    object: ApiObject | None = None
+    """The workload itself; None for a bare pod."""
+    template: Pod | None = None
+    """Its pod template as written; None for a bare pod, and for unchanged objects of the cluster."""
+    template_path: str = ""
+    """The template's path in the object; empty for a bare pod."""
+    companions: Sequence[ApiObject] = ()
+    """What its controller makes beside the pod."""
+    running: Sequence[Pod] = ()
+    """Its pods that are in the cluster already, on nodes or waiting for one."""
+    claimants: Replicas | None = None
+    """Its replicas, if each has its own claims."""
+    file: str | None = None
+    place: Callable[[str], Place] = nowhere
+    """The position of the field at a path, or of the nearest field above it."""
+    ignored: Sequence[str] = ()
+    """Codes of findings that its annotations silence, or beginnings of codes."""
+    revised: Callable[[Sequence[str]], Pod | None] = unrevised
+    """The pod made again with fields set as ``--set`` has them; None where that is refused."""
+
+    def field(self, path: str) -> str:
+        """The path from the object on of what is at ``path`` of the pod (``spec.affinity``)."""
+        return f"{self.template_path}.{path}" if self.template_path else path
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.pod.metadata.labels
+
+
+class Refused(Struct, frozen=True):
+    """A file, or an object in it, that yields no workload."""
+
+    file: str | None
+    workload: str | None
+    """NAMESPACE/Kind/name if known, else the file."""
+    faults: Sequence[Fault]
+    ignored: Sequence[str] = ()
+
 
 _MAX_REHEARSED = 100_000
 """Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""

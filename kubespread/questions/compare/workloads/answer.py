@@ -42,7 +42,7 @@ from kubespread.questions.editing import edited
 from kubespread.questions.explain.answer import explained
 from kubespread.questions.scene import Scene, cluster_reference
 from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.reports.constraint_counts import constraint_reports, preemption_report
+from kubespread.reports.judged_nodes import constraint_reports, preemption_report
 from kubespread.reports.parts import PreemptionReport
 from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.cluster.change import Change

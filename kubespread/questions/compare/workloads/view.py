@@ -18,11 +18,23 @@ from kubespread.questions.compare.workloads.report import (
     WorkloadSide,
 )
 from kubespread.reports.parts import release_phrase
-from kubespread.views.flow import HANGING, INDENT, flowed
-from kubespread.views.layout import BAD, DIM, GOOD, HEAD, Line, cell, wrapped
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HANGING,
+    HEAD,
+    INDENT,
+    Line,
+    answered,
+    cell,
+    flowed,
+    left_out,
+    remarks,
+    wrapped,
+)
 from kubespread.views.look import Look
 from kubespread.views.phrases import chosen_from
-from kubespread.views.screen import answered, left_out, remarks
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import Tile, View, beside
 from kubespread.wording import EMPTY, count_of, short_key, some_of

@@ -2,30 +2,360 @@
 
 Source: descheduler v0.36:
     pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go, Balance
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.go, Filter
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
 from itertools import chain, groupby
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.controllers.disruption.budgets import selector_of
+from kubespread.errors import UsageError
+from kubespread.kube.api.annotations import (
+    CONFIG_SOURCE,
+    DESCHEDULER_EVICT,
+    DESCHEDULER_PREFER_NO_EVICTION,
+    MIRROR_POD,
+)
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Node, Pod, PodAffinityTerm, TopologySpreadConstraint
+from kubespread.kube.api.policy import PodDisruptionBudget
+from kubespread.kube.api.scheduling import PriorityClass
+from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.gotext import quote
 from kubespread.kube.node_selector import required_node_selector
-from kubespread.kube.pod_status import is_terminating, priority_of
+from kubespread.kube.pod_requests import Amounts, pod_requests
+from kubespread.kube.pod_status import is_terminating, moment, priority_of
+from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
-from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.rebalance.descheduler.policy import Policy, Profile
-from kubespread.questions.rebalance.descheduler.protections import Protections
-from kubespread.questions.rebalance.descheduler.view import View, in_listing_order
-from kubespread.reports.skew import skew_between
+from kubespread.kube.well_known import ENDED_PHASES, READY
+from kubespread.questions.rebalance.descheduler.policy import (
+    DAEMON_SET_PODS,
+    FAILED_BARE,
+    LOCAL_STORAGE,
+    RESOURCE_CLAIMS,
+    SYSTEM_CRITICAL,
+    WITH_PVC,
+    WITHOUT_PDB,
+    EvictorArgs,
+    Policy,
+    Profile,
+)
+from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.labels import ABSENT, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+
+# Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
+#
+# Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
+
+
+_PODS, _CPU = "pods", "cpu"
+
+
+class NodeFit:
+    """Node fit for pods of one cluster; pods to be evicted still take their room."""
+
+    def __init__(self, nodes: Nodes, pods: Sequence[Pod]) -> None:
+        self._nodes = nodes
+        self._running = [
+            (pod, position)
+            for pod in pods
+            if pod.status.phase not in ENDED_PHASES and (position := nodes.index.get(pod.spec.node_name)) is not None
+        ]
+        self._requests: dict[tuple[int, ...], tuple[Pod, Amounts]] = {}
+        """By the parts of the spec that say what a pod requests, with a pod that keeps them."""
+        self._free: dict[str, list[int]] = {}
+        self._masks: dict[tuple[int, ...], tuple[Pod, Mask]] = {}
+        self._repelling: dict[tuple[str, int], tuple[PodAffinityTerm, Mapping[int, set[str]]]] = {}
+
+    def fits_other(self, pod: Pod, among: Mask) -> bool:
+        """Whether some node of ``among`` other than the pod's own would accept it.
+
+        Spreading, ports and volumes are not checked, nor pods' affinity and other pods' anti-affinity.
+        """
+        fitting = self._admits(pod) & among
+        own = self._nodes.index.get(pod.spec.node_name)
+        if own is not None:
+            fitting[own] = False
+        if not fitting.any():
+            return False
+        terms = list(_anti_affinity(pod))
+        if not terms:
+            return True
+        return any(not self._is_repelled(pod, terms, node) for node in np.flatnonzero(fitting).tolist())
+
+    def _admits(self, pod: Pod) -> Mask:
+        """Nodes that are not cordoned, and whose labels, taints and room suit the pod. Computed once for identical
+        pods.
+        """
+        spec = pod.spec
+        key = (*_requesting(pod), id(spec.node_selector), id(spec.affinity), id(spec.tolerations))
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = self._masks[key] = pod, self._judged(pod)
+        return mask[1]
+
+    def _judged(self, pod: Pod) -> Mask:
+        nodes = self._nodes
+        admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
+        admits &= ~nodes.unschedulable
+        # One free pod slot is enough for the pod itself.
+        requests = {_PODS: 1, **{name: amount for name, amount in self._amounts(pod).items() if name != _PODS}}
+        for name, amount in requests.items():
+            admits &= np.array([amount <= free for free in self._free_of(name)], dtype=np.bool_)
+        return admits
+
+    def _amounts(self, pod: Pod) -> dict[str, int]:
+        """Milli-units of cpu and whole units of everything else, rounded up."""
+        return {name: _units(name, amount.nano) for name, amount in self._requested(pod).items()}
+
+    def _requested(self, pod: Pod) -> Amounts:
+        key = _requesting(pod)
+        amounts = self._requests.get(key)
+        if amounts is None:
+            amounts = self._requests[key] = pod, pod_requests(pod)
+        return amounts[1]
+
+    def _free_of(self, name: str) -> list[int]:
+        """What is left of a resource on each node; 0 where a node does not have it."""
+        if name not in self._free:
+            has = [parse(node.status.allocatable.get(name, 0)).nano for node in self._nodes.objects]
+            used = self._used_pods if name == _PODS else self._used.get(name, [0] * len(has))
+            self._free[name] = [_units(name, mine) - _units(name, taken) for mine, taken in zip(has, used, strict=True)]
+        return self._free[name]
+
+    @cached_property
+    def _used_pods(self) -> list[int]:
+        counts = np.bincount([position for _, position in self._running], minlength=len(self._nodes))
+        return [count * NANO for count in counts.tolist()]
+
+    @cached_property
+    def _used(self) -> dict[str, list[int]]:
+        """What the pods of each node request, exactly."""
+        used: dict[str, list[int]] = {}
+        for pod, position in self._running:
+            for name, amount in self._requested(pod).items():
+                if name not in used:
+                    used[name] = [0] * len(self._nodes)
+                used[name][position] += amount.nano
+        return used
+
+    def _is_repelled(self, pod: Pod, terms: Sequence[PodAffinityTerm], node: int) -> bool:
+        """Whether some pod on the node matches the anti-affinity of ``pod``."""
+        own = {pod.metadata.name}
+        labels = self._nodes.objects[node].metadata.labels
+        return any(
+            term.topology_key in labels and not self._matching(pod, term).get(node, own) <= own for term in terms
+        )
+
+    def _matching(self, pod: Pod, term: PodAffinityTerm) -> Mapping[int, set[str]]:
+        """The names of the pods that the term matches, by node; its namespaceSelector is not read."""
+        key = pod.metadata.namespace, id(term)
+        domains = self._repelling.get(key)
+        if domains is None:
+            domains = self._repelling[key] = term, self._matched(pod.metadata.namespace, term)
+        return domains[1]
+
+    def _matched(self, namespace: str, term: PodAffinityTerm) -> Mapping[int, set[str]]:
+        try:
+            selector = from_label_selector(term.label_selector)
+        except SelectorError:
+            return {}
+        namespaces, domains = term.namespaces or [namespace], dict[int, set[str]]()
+        for other, position in self._running:
+            if other.metadata.namespace in namespaces and selector.matches(other.metadata.labels):
+                domains.setdefault(position, set()).add(other.metadata.name)
+        return domains
+
+
+def _requesting(pod: Pod) -> tuple[int, ...]:
+    """The parts of a spec that determine requests; pods of one template share them."""
+    spec = pod.spec
+    return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
+
+
+def _units(name: str, nano: int) -> int:
+    unit = NANO // 1000 if name == _CPU else NANO
+    return -(-nano // unit)
+
+
+def _anti_affinity(pod: Pod) -> Iterator[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.pod_anti_affinity is not None:
+        yield from affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
+
+
+class View(Struct, frozen=True, dict=True):
+    """The nodes and pods of a cluster, beside its other objects."""
+
+    nodes: Nodes
+    pods: Sequence[Pod]
+    objects: ClusterObjects
+    time: datetime
+
+    @cached_property
+    def fit(self) -> NodeFit:
+        return NodeFit(self.nodes, self.pods)
+
+    @cached_property
+    def ready(self) -> tuple[bool, ...]:
+        """Per node."""
+        return tuple(map(is_ready, self.nodes.objects))
+
+
+def is_ready(node: Node) -> bool:
+    """Whether the descheduler looks at the node: one that says nothing of its readiness counts as ready, and neither
+    cordons nor taints matter.
+    """
+    return all(condition.status == "True" for condition in node.status.conditions if condition.type == READY)
+
+
+def in_listing_order(view: View, pods: Sequence[Pod]) -> Iterator[tuple[Pod, int]]:
+    """Those of ``pods`` on nodes, by node, namespace and name, each with its node's position."""
+    position_of = view.nodes.index
+    placed = [(position_of[pod.spec.node_name], pod) for pod in pods if pod.spec.node_name in position_of]
+    placed.sort(key=lambda item: (item[0], item[1].metadata.namespace, item[1].metadata.name))
+    return ((pod, node) for node, pod in placed)
+
+
+SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
+
+_Rule = Callable[[Pod], bool]
+
+
+class Protections:
+    """The evictor's arguments applied to the pods of one cluster."""
+
+    def __init__(self, view: View, args: EvictorArgs) -> None:
+        """Raises UsageError for a missing priority class."""
+        self._view, self._args = view, args
+        self._threshold = self._priority_threshold()
+        self._rules: dict[str, _Rule] = dict(self._enabled())
+
+    def reason(self, pod: Pod) -> str | None:
+        """What protects the pod from eviction, None where nothing does."""
+        annotations, args = pod.metadata.annotations, self._args
+        if DESCHEDULER_EVICT in annotations:
+            return None
+        if args.heeds_prefer_no_eviction and DESCHEDULER_PREFER_NO_EVICTION in annotations:
+            return DESCHEDULER_PREFER_NO_EVICTION
+        if MIRROR_POD in annotations or annotations.get(CONFIG_SOURCE, "api") != "api":
+            return "static pod"
+        if is_terminating(pod):
+            return "terminating"
+        return next((name for name, protects in self._rules.items() if protects(pod)), None)
+
+    def _priority_threshold(self) -> int | None:
+        name = self._args.priority_class
+        if not name:
+            return self._args.priority_threshold
+        priority_class = self._view.objects.named(PriorityClass, name)
+        if priority_class is None:
+            raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {quote(name)} not found")
+        return priority_class.value
+
+    def _enabled(self) -> Iterator[tuple[str, _Rule]]:
+        on, args = self._args.protections, self._args
+        if SYSTEM_CRITICAL in on:
+            yield SYSTEM_CRITICAL, self._is_important
+        yield (FAILED_BARE, _is_bare) if FAILED_BARE in on else ("bare pod", _is_bare_and_works)
+        if LOCAL_STORAGE in on:
+            yield LOCAL_STORAGE, _has_local_storage
+        if DAEMON_SET_PODS in on:
+            yield DAEMON_SET_PODS, _is_of_daemon_set
+        if WITH_PVC in on:
+            yield WITH_PVC, self._has_protected_claim
+        if WITHOUT_PDB in on:
+            yield WITHOUT_PDB, self._has_no_budget
+        if RESOURCE_CLAIMS in on:
+            yield RESOURCE_CLAIMS, _has_resource_claims
+        if not args.label_selector.is_empty:
+            yield "labelSelector", lambda pod: not args.label_selector.matches(pod.metadata.labels)
+        if args.min_replicas > 1:
+            yield "minReplicas", self._has_few_siblings
+        if args.min_pod_age:
+            yield "minPodAge", self._is_young
+
+    def _is_important(self, pod: Pod) -> bool:
+        priority = pod.spec.priority
+        limits = (SYSTEM_CRITICAL_PRIORITY, *(() if self._threshold is None else (self._threshold,)))
+        return priority is not None and any(priority >= limit for limit in limits)
+
+    def _has_protected_claim(self, pod: Pod) -> bool:
+        claims = [volume.persistent_volume_claim for volume in pod.spec.volumes]
+        names = [claim.claim_name for claim in claims if claim is not None]
+        protected = self._args.protected_storage_classes
+        if not protected:
+            return bool(names)
+        # A missing claim, or one without a class, protects its pod.
+        classes = [self._classes.get((pod.metadata.namespace, name)) or None for name in names]
+        return any(name is None or name in protected for name in classes)
+
+    @cached_property
+    def _classes(self) -> dict[tuple[str, str], str | None]:
+        return {
+            (claim.metadata.namespace, claim.metadata.name): claim.spec.storage_class_name
+            for claim in self._view.objects.of(PersistentVolumeClaim)
+        }
+
+    def _has_no_budget(self, pod: Pod) -> bool:
+        return not any(
+            namespace == pod.metadata.namespace and selector.matches(pod.metadata.labels)
+            for namespace, selector in self._budgets
+        )
+
+    @cached_property
+    def _budgets(self) -> list[tuple[str, Selector]]:
+        return [
+            (budget.metadata.namespace, selector_of(budget)) for budget in self._view.objects.of(PodDisruptionBudget)
+        ]
+
+    def _has_few_siblings(self, pod: Pod) -> bool:
+        owners = pod.metadata.owner_references
+        return len(owners) == 1 and self._siblings[owners[0].uid] < self._args.min_replicas
+
+    @cached_property
+    def _siblings(self) -> Counter[str]:
+        return Counter(owner.uid for pod in self._view.pods for owner in pod.metadata.owner_references)
+
+    def _is_young(self, pod: Pod) -> bool:
+        """A pod without a start time counts as young."""
+        started = moment(pod, "status.startTime", pod.status.start_time)
+        if started is None:
+            return True
+        return (self._view.time - started).total_seconds() * 1e9 < self._args.min_pod_age
+
+
+def _is_bare(pod: Pod) -> bool:
+    return not pod.metadata.owner_references
+
+
+def _is_bare_and_works(pod: Pod) -> bool:
+    return _is_bare(pod) and pod.status.phase != "Failed"
+
+
+def _has_local_storage(pod: Pod) -> bool:
+    return any(volume.is_local for volume in pod.spec.volumes)
+
+
+def _is_of_daemon_set(pod: Pod) -> bool:
+    return any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references)
+
+
+def _has_resource_claims(pod: Pod) -> bool:
+    return bool(pod.spec.resource_claims)
+
 
 # The constraints that the descheduler balances in a namespace, each once.
 #

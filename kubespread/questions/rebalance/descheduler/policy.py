@@ -1,17 +1,346 @@
-"""A descheduler policy: how many pods it evicts at most, which ones it spares and what it balances."""
+"""A descheduler policy: how many pods it evicts at most, which ones it spares and what it balances.
+
+Source: descheduler v0.36: pkg/descheduler/policyconfig.go, decode
+Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/validation.go, ValidateDefaultEvictorArgs
+Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/validation.go,
+"""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
-from kubespread.kube.selector import Selector
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from msgspec import Struct, field
+
+from kubespread.errors import Fault, ManifestError
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
+from kubespread.kube.gotext import quote
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector, parse_selector
+from kubespread.kube.time import nanoseconds
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubespread.manifest.parts import FieldLines, MalformedError
+from kubespread.manifest.stream import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+
+# The types of descheduler/v1alpha2, as they are written, with the fields that are read.
+#
+# Source: descheduler v0.36: pkg/api/v1alpha2/types.go, DeschedulerPolicy
+# Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/types.go, DefaultEvictorArgs
+# Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/types.go,
+#     RemovePodsViolatingTopologySpreadConstraintArgs
+
+
+_IGNORED = frozenset({"apiVersion", "kind", "metadata"})
+
+
+class PluginSet(KubeObject):
+    ignored: ClassVar[frozenset[str]] = frozenset({"disabled"})
+
+    enabled: list[str] = field(default_factory=list)
+
+
+class Plugins(KubeObject):
+    ignored: ClassVar[frozenset[str]] = frozenset({"preSort", "presort", "sort", "filter", "preEvictionFilter"})
+
+    deschedule: PluginSet = field(default_factory=PluginSet)
+    balance: PluginSet = field(default_factory=PluginSet)
+    evict: PluginSet = field(default_factory=PluginSet)
+
+
+class PluginConfig(KubeObject):
+    name: str = ""
+    args: Any = None
+
+
+class DeschedulerProfile(KubeObject):
+    name: str = ""
+    plugin_config: list[PluginConfig] = field(default_factory=list)
+    plugins: Plugins = field(default_factory=Plugins)
+
+
+class DeschedulerPolicy(KubeObject):
+    ignored: ClassVar[frozenset[str]] = _IGNORED | {
+        "evictionFailureEventNotification",
+        "gracePeriodSeconds",
+        "metricsCollector",
+        "metricsProviders",
+        "prometheus",
+    }
+
+    profiles: list[DeschedulerProfile] = field(default_factory=list)
+    node_selector: str = ""
+    max_no_of_pods_to_evict_per_node: Int64 | None = None
+    max_no_of_pods_to_evict_per_namespace: Int64 | None = None
+    max_no_of_pods_to_evict_total: Int64 | None = None
+
+
+class PriorityThreshold(KubeObject):
+    value: Int32 | None = None
+    name: str = ""
+
+
+class ProtectedStorageClass(KubeObject):
+    name: str = ""
+
+
+class PodsWithPVCConfig(KubeObject):
+    protected_storage_classes: list[ProtectedStorageClass] = field(default_factory=list)
+
+
+class Namespaces(KubeObject):
+    include: list[str] = field(default_factory=list)
+    exclude: list[str] = field(default_factory=list)
+
+
+class RemovePodsViolatingTopologySpreadConstraintArgs(KubeObject):
+    ignored: ClassVar[frozenset[str]] = _IGNORED
+
+    constraints: list[str] | None = None
+    topology_balance_node_fit: bool = True
+    label_selector: LabelSelector | None = None
+    namespaces: Namespaces = field(default_factory=Namespaces)
+
+
+API_VERSION, KIND = "descheduler/v1alpha2", "DeschedulerPolicy"
+_MANDATORY, _PREFERRED = "Mandatory", "Preferred"
+_ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+_ALL_PLUGINS = "*"
+
+T = TypeVar("T", bound=KubeObject)
+_Fault = tuple[str, str]
+"""The field, and what is wrong with it."""
+
+
+class PolicyError(Exception):
+    """The policy is refused; ``faults`` are fields with their faults."""
+
+    def __init__(self, faults: Iterable[_Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(message for _, message in self.faults))
+
+
+def read_policy(path: str | Path) -> Policy:
+    """The policy in the file at ``path``, ``-`` for standard input. Raises ManifestError."""
+    file = display_name(str(path))
+    try:
+        text = read_text_bytes(str(path), MAX_MANIFEST_BYTES)
+        documents = read_documents(text)
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        raise ManifestError(file, [Fault(f"expected one {KIND}, found {len(documents)} documents")])
+    try:
+        return decode_policy(documents[0])
+    except PolicyError as error:
+        lines = FieldLines(text)
+        faults = [Fault(message, place, lines.line(0, place)) for place, message in error.faults]
+        raise ManifestError(file, faults) from error
+
+
+def decode_policy(data: dict[str, Any]) -> Policy:
+    """``data``, a policy as it was written, with the descheduler's defaults. Raises PolicyError with all its faults."""
+    kind = data.get("kind"), data.get("apiVersion")
+    if kind != (KIND, API_VERSION):
+        raise PolicyError([("", f"expected a {KIND} of apiVersion {API_VERSION}, found {kind[0]} of {kind[1]}")])
+    faults: list[_Fault] = []
+    policy = _decoded(data, DeschedulerPolicy, "", faults)
+    profiles = [
+        _profile(profile, f"profiles[{place}]", faults)
+        for place, profile in enumerate(policy.profiles)
+        if PLUGIN in profile.plugins.balance.enabled or _ALL_PLUGINS in profile.plugins.balance.enabled
+    ]
+    if not profiles and not faults:
+        faults.append(("profiles", f"no profile enables the balance plugin {PLUGIN}: the descheduler spreads nothing"))
+    limits = Limits(
+        policy.max_no_of_pods_to_evict_per_node,
+        policy.max_no_of_pods_to_evict_per_namespace,
+        policy.max_no_of_pods_to_evict_total,
+    )
+    node_selector = _selector(policy.node_selector, "nodeSelector", faults)
+    if faults:
+        raise PolicyError(faults)
+    return Policy(tuple(profiles), node_selector, limits, tuple(dict.fromkeys(_others(policy))))
+
+
+def _others(policy: DeschedulerPolicy) -> Iterator[str]:
+    for profile in policy.profiles:
+        for name in (*profile.plugins.deschedule.enabled, *profile.plugins.balance.enabled):
+            if name not in (PLUGIN, EVICTOR):
+                yield name
+
+
+def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
+    """``data`` as a ``cls``; faults are appended to ``faults``."""
+    join = f"{path}." if path else ""
+    try:
+        clean = normalized({} if data is None else data, cls)
+    except DecodingError as error:
+        faults.append((f"{join}{error.path}", str(error)))
+        return cls()
+    faults += ((f"{join}{unknown.path}", str(unknown)) for unknown in unknown_fields(clean, cls))
+    return decode(clean, cls)
+
+
+def _profile(declared: DeschedulerProfile, path: str, faults: list[_Fault]) -> Profile:
+    plugin, evictor = PluginArgs(), EvictorArgs()
+    for place, config in enumerate(declared.plugin_config):
+        args_path = f"{path}.pluginConfig[{place}].args"
+        if config.name == PLUGIN:
+            plugin = _plugin_args(
+                _decoded(config.args, RemovePodsViolatingTopologySpreadConstraintArgs, args_path, faults),
+                args_path,
+                faults,
+            )
+        elif config.name == EVICTOR:
+            evictor = _evictor_args(_decoded(config.args, DefaultEvictorArgs, args_path, faults), args_path, faults)
+    return Profile(declared.name, plugin, evictor)
+
+
+def _plugin_args(args: RemovePodsViolatingTopologySpreadConstraintArgs, path: str, faults: list[_Fault]) -> PluginArgs:
+    constraints = args.constraints or [DO_NOT_SCHEDULE]
+    listed = " ".join(_ACTIONS)
+    faults += (
+        (f"{path}.constraints[{place}]", f"constraint {action} is not one of [{listed}]")
+        for place, action in enumerate(constraints)
+        if action not in _ACTIONS
+    )
+    namespaces = args.namespaces
+    if namespaces.include and namespaces.exclude:
+        faults.append((f"{path}.namespaces", "only one of Include/Exclude namespaces can be set"))
+    prefix = "failed to get label selectors from strategy's params: "
+    return PluginArgs(
+        frozenset(constraints),
+        args.topology_balance_node_fit,
+        _label_selector(args.label_selector, f"{path}.labelSelector", faults, prefix),
+        frozenset(namespaces.include),
+        frozenset(namespaces.exclude),
+    )
+
+
+def _evictor_args(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> EvictorArgs:
+    threshold = args.priority_threshold
+    if threshold.value is not None and threshold.name:
+        message = "priority threshold misconfigured, only one of priorityThreshold fields can be set"
+        faults.append((f"{path}.priorityThreshold", message))
+    if args.no_eviction_policy not in ("", _PREFERRED, _MANDATORY):
+        message = f'noEvictionPolicy accepts only ["{_PREFERRED}" "{_MANDATORY}"] values'
+        faults.append((f"{path}.noEvictionPolicy", message))
+    if args.min_replicas < 0:
+        faults.append((f"{path}.minReplicas", f"Invalid value: {args.min_replicas}: must be at least 0"))
+    namespaces = args.namespace_label_selector
+    # Without matchLabels the evictor never looks at namespaces, whatever matchExpressions say.
+    by_namespace = namespaces if namespaces is not None and namespaces.match_labels else None
+    return EvictorArgs(
+        protections=_protections(args, f"{path}.podProtections", faults),
+        protected_storage_classes=frozenset(
+            storage_class.name for storage_class in args.pod_protections.config.with_pvc.protected_storage_classes
+        ),
+        node_fit=args.node_fit,
+        node_selector=_selector(args.node_selector, f"{path}.nodeSelector", faults),
+        label_selector=_label_selector(args.label_selector, f"{path}.labelSelector", faults),
+        namespace_selector=_label_selector(by_namespace, f"{path}.namespaceLabelSelector", faults),
+        min_replicas=args.min_replicas,
+        min_pod_age=_duration(args.min_pod_age, f"{path}.minPodAge", faults),
+        priority_threshold=threshold.value,
+        priority_class=threshold.name,
+        heeds_prefer_no_eviction=args.no_eviction_policy == _MANDATORY,
+    )
+
+
+def _protections(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> frozenset[str]:
+    """Deprecated booleans count only where the new fields are absent."""
+    protections = args.pod_protections
+    if not (protections.default_disabled or protections.extra_enabled):
+        evicts = {
+            LOCAL_STORAGE: args.evict_local_storage_pods,
+            DAEMON_SET_PODS: args.evict_daemon_set_pods,
+            SYSTEM_CRITICAL: args.evict_system_critical_pods,
+            FAILED_BARE: args.evict_failed_bare_pods,
+        }
+        extra = {WITH_PVC: args.ignore_pvc_pods, WITHOUT_PDB: args.ignore_pods_without_pdb}
+        on = [name for name, is_off in evicts.items() if not is_off]
+        return frozenset((*on, *(name for name, is_on in extra.items() if is_on)))
+    for name, values, supported in (
+        ("defaultDisabled", protections.default_disabled, DEFAULT_PROTECTIONS),
+        ("extraEnabled", protections.extra_enabled, EXTRA_PROTECTIONS),
+    ):
+        for place, value in enumerate(values):
+            if value not in supported:
+                message = f"Unsupported value: {quote(value)}: supported values: {', '.join(map(quote, supported))}"
+                faults.append((f"{path}.{name}[{place}]", message))
+    return frozenset(DEFAULT_PROTECTIONS) - {*protections.default_disabled} | {*protections.extra_enabled}
+
+
+def _label_selector(selector: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
+    """An absent selector matches everything."""
+    if selector is None:
+        return Selector()
+    try:
+        return from_label_selector(selector)
+    except SelectorError as error:
+        faults.append((path, f"{prefix}{error}"))
+        return Selector()
+
+
+def _selector(text: str, path: str, faults: list[_Fault]) -> Selector:
+    try:
+        return parse_selector(text)
+    except SelectorError as error:
+        faults.append((path, f"Invalid value: {quote(text)}: {error}"))
+        return Selector()
+
+
+def _duration(text: str, path: str, faults: list[_Fault]) -> int:
+    if not text:
+        return 0
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        faults.append((path, str(error)))
+        return 0
+
 
 PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor"
 LOCAL_STORAGE, DAEMON_SET_PODS = "PodsWithLocalStorage", "DaemonSetPods"
 SYSTEM_CRITICAL, FAILED_BARE = "SystemCriticalPods", "FailedBarePods"
 DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_PODS)
 WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
+
+
+class PodProtectionsConfig(KubeObject):
+    with_pvc: PodsWithPVCConfig = field(name=WITH_PVC, default_factory=PodsWithPVCConfig)
+
+
+class PodProtections(KubeObject):
+    default_disabled: list[str] = field(default_factory=list)
+    extra_enabled: list[str] = field(default_factory=list)
+    config: PodProtectionsConfig = field(default_factory=PodProtectionsConfig)
+
+
+class DefaultEvictorArgs(KubeObject):
+    ignored: ClassVar[frozenset[str]] = _IGNORED
+
+    node_selector: str = ""
+    label_selector: LabelSelector | None = None
+    namespace_label_selector: LabelSelector | None = None
+    priority_threshold: PriorityThreshold = field(default_factory=PriorityThreshold)
+    node_fit: bool = False
+    min_replicas: Int64 = 0
+    min_pod_age: str = ""
+    no_eviction_policy: str = ""
+    pod_protections: PodProtections = field(default_factory=PodProtections)
+    evict_local_storage_pods: bool = False
+    evict_daemon_set_pods: bool = False
+    evict_system_critical_pods: bool = False
+    evict_failed_bare_pods: bool = False
+    ignore_pvc_pods: bool = False
+    ignore_pods_without_pdb: bool = field(name="ignorePodsWithoutPDB", default=False)
+
+
 EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
 
 

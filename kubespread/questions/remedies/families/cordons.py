@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.nodes import Uncordon
-from kubespread.snapshot.edits.target import Target
+from kubespread.snapshot.edits.verb import Target
 
 UNCORDON = "uncordon"
 

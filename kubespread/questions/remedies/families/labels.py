@@ -13,7 +13,7 @@ from kubespread.kube.selector import Requirement
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.node_marks import RemoveLabel, SetLabel
-from kubespread.snapshot.edits.target import Target
+from kubespread.snapshot.edits.verb import Target
 
 LABEL = "label"
 _FACTS = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/")

@@ -9,7 +9,7 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import SHORT, Stuck
-from kubespread.reports.node_states import NOT_READY, closing_states
+from kubespread.reports.parts import NOT_READY, closing_states
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.wording import count_of, short_key
 

@@ -13,7 +13,7 @@ from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.edits.node_marks import RemoveTaint
-from kubespread.snapshot.edits.target import Target
+from kubespread.snapshot.edits.verb import Target
 
 UNTAINT, TOLERATE = "untaint", "tolerate"
 

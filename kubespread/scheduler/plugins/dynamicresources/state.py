@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.node_matching import everywhere
 from kubespread.scheduler.plugin import (
     Code,

@@ -23,7 +23,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide
-from kubespread.scheduler.plugin import SKIP, OnNode, Plugin, State
+from kubespread.scheduler.plugin import RANKS, SKIP, OnNode, Plugin, Specification, State, read_as
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.noderesources.scoring import (
     CPU_AND_MEMORY,
@@ -32,7 +32,6 @@ from kubespread.scheduler.plugins.noderesources.scoring import (
     WeightedResource,
     shares,
 )
-from kubespread.scheduler.specification import RANKS, Specification, read_as
 
 Floats = NDArray[np.float64]
 

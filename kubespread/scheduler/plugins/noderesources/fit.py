@@ -16,19 +16,30 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, extended_resources
+from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
-from kubespread.kube.resource_names import is_extended
 from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, canonical, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.plugin import Code, OnNode, Plugin, Status, Verdicts
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    RANKS,
+    Code,
+    OnNode,
+    Plugin,
+    Setting,
+    Specification,
+    Status,
+    Unprepared,
+    Verdicts,
+    read_as,
+)
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.noderesources import scoring
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs, Scoring
-from kubespread.scheduler.specification import JUDGES, RANKS, Setting, Specification, Unprepared, read_as
 
 TOO_MANY_PODS = "Too many pods"
 

@@ -9,6 +9,8 @@ Source: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_rati
     buildRequestedToCapacityRatioScorerFunction
 Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateNodeResourcesFitArgs,
     ValidateNodeResourcesBalancedAllocationArgs
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, ScorePlacement
+Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, scorePlacement
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
-from kubespread.kube.name_rules import label_key_faults
-from kubespread.kube.resource_names import is_scalar
+from kubespread.kube.name_rules import is_scalar, label_key_faults
 from kubespread.kube.validation.faults import (
     FieldFault,
     duplicate,
@@ -33,12 +34,39 @@ from kubespread.kube.validation.faults import (
     unsupported,
 )
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.labels import Counts, LabelColumn
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
-from kubespread.scheduler.plugin import MAX_NODE_SCORE
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Args
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.specification import Args
+
+
+def allocation_of_domains(
+    scoring: Scoring, cluster: Cluster, column: LabelColumn, requested: Mapping[str, Counts]
+) -> Counts:
+    """0..100 for each value of ``column``, by its code.
+
+    ``requested`` is what the group's pods ask for in each domain, by resource, counted as scores count it. A named
+    resource that they do not request does not count.
+    """
+    size, has_domain = len(column.values), column.present
+    held = Holdings(cluster)
+
+    def of_domains(amounts: Counts) -> Counts:
+        total = np.zeros(size, dtype=np.int64)
+        np.add.at(total, column.codes[has_domain], amounts[has_domain])
+        return total
+
+    shares = []
+    for resource in scoring.resources:
+        if resource.name not in requested and is_scalar(resource.name):
+            continue
+        used = of_domains(held.non_zero_requested(resource.name))
+        allocatable = of_domains(held.allocatable(resource.name))
+        shares.append(Share(resource.weight, allocatable, used, used + requested.get(resource.name, 0)))
+    return np.asarray(most_allocated(shares, size), dtype=np.int64)
+
 
 Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -108,7 +136,7 @@ def shares(
         allocatable, occupied = held.allocatable(resource.name), used(resource.name)
         if devices is not None and is_scalar(resource.name):
             # What knows devices is only imported where something could be one.
-            from kubespread.scheduler.plugins.dynamicresources.totals import device_totals
+            from kubespread.scheduler.plugins.dynamicresources.following import device_totals
 
             if (totals := device_totals(held, resource.name, devices)) is not None:
                 has_devices = (allocatable == 0) & (totals[0] > 0)

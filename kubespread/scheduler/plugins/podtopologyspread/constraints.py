@@ -37,12 +37,11 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.domain_counts import DomainCounts
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Mask
+from kubespread.scheduler.cluster.labels import Codes, DomainCounts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
-from kubespread.scheduler.specification import Args
+from kubespread.scheduler.plugin import Args
 
 Source = Literal["pod", "profile", "system"]
 """Where a constraint is from."""

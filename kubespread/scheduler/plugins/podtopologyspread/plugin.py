@@ -20,13 +20,19 @@ from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import (
+    JUDGES,
+    RANKS,
     SKIP,
     Counted,
     Extent,
     Plugin,
     SchedulingError,
+    Setting,
+    Specification,
     State,
+    Unprepared,
     Verdicts,
+    read_as,
 )
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     SYSTEM_DEFAULTS,
@@ -43,14 +49,6 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import (
     judge,
 )
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
-from kubespread.scheduler.specification import (
-    JUDGES,
-    RANKS,
-    Setting,
-    Specification,
-    Unprepared,
-    read_as,
-)
 
 
 @dataclass(frozen=True)

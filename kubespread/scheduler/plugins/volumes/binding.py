@@ -6,23 +6,37 @@ Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, PreFilt
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, FindPodVolumes, checkBoundClaims,
     checkVolumeProvisions, hasEnoughCapacity
 Source: pkg/scheduler/framework/plugins/volumebinding/scorer.go, buildScorerFunction
+Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolumes, BindPodVolumes
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import SELECTED_NODE
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.meta import Int64
-from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.annotations import BIND_COMPLETED, SELECTED_NODE
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from kubespread.kube.api.meta import Int64, ObjectMeta
+from kubespread.kube.api.storage import (
+    CSIPersistentVolumeSource,
+    CSIStorageCapacity,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimStatus,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    StorageClass,
+    VolumeNodeAffinity,
+)
 from kubespread.kube.quantity import parse
+from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import (
@@ -37,10 +51,34 @@ from kubespread.scheduler.causes import (
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, not_owner, storage_class_name
+from kubespread.scheduler.cluster.storage_index import (
+    claim_name,
+    driver_of,
+    is_bound,
+    is_owned,
+    not_owner,
+    storage_class_name,
+)
 from kubespread.scheduler.integers import divide, round_half_away, wrapped
 from kubespread.scheduler.node_matching import everywhere, nowhere
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    PRE_BIND,
+    RANKS,
+    RESERVE,
+    SKIP,
+    Args,
+    Code,
+    Fixed,
+    Plugin,
+    Setting,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+    read_as,
+)
 from kubespread.scheduler.plugins.noderesources.scoring import (
     MAX_SHAPE_SCORE,
     ShapePoint,
@@ -48,29 +86,116 @@ from kubespread.scheduler.plugins.noderesources.scoring import (
     on_the_line,
     shape_faults,
 )
-from kubespread.scheduler.plugins.volumes.bound import bound_on
-from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps, undetermined_scores
 from kubespread.scheduler.plugins.volumes.matching import (
     PersistentVolumes,
     admits_node,
+    binding_gaps,
     capacity,
+    claim_gaps,
+    counts_capacity,
     offers,
     provisionable,
     requested_storage,
+    undetermined_scores,
     unmet_on,
     untranslatable,
 )
-from kubespread.scheduler.specification import (
-    JUDGES,
-    PRE_BIND,
-    RANKS,
-    RESERVE,
-    Args,
-    Setting,
-    Specification,
-    Unprepared,
-    read_as,
-)
+
+
+def bound_on(
+    cluster: Cluster,
+    node: int,
+    taken: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]],
+    to_provision: Iterable[PersistentVolumeClaim],
+) -> StorageChange:
+    """The claims of a pod bound to ``node``, each with the volume it takes or with one that is made for it there."""
+    pairs = list(taken)
+    capacities: dict[int, CSIStorageCapacity] = {}
+    for claim in to_provision:
+        storage_class = cluster.storage.classes[storage_class_name(claim)]
+        pairs.append((claim, _provisioned(cluster, node, claim, storage_class)))
+        if counts_capacity(cluster, storage_class, claim):
+            capacities |= _less(cluster, node, claim, capacities)
+    return StorageChange(
+        [_bound_claim(claim, volume) for claim, volume in pairs],
+        [_bound_volume(claim, volume) for claim, volume in pairs],
+        capacities,
+    )
+
+
+def _bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+    return replace(
+        claim,
+        metadata=replace(claim.metadata, annotations={**claim.metadata.annotations, BIND_COMPLETED: "yes"}),
+        spec=replace(claim.spec, volume_name=volume.metadata.name),
+        status=PersistentVolumeClaimStatus(phase="Bound"),
+    )
+
+
+def _bound_volume(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
+    meta = claim.metadata
+    reference = ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
+    return replace(volume, spec=replace(volume.spec, claim_ref=reference), status=PersistentVolumeStatus(phase="Bound"))
+
+
+def _provisioned(
+    cluster: Cluster, node: int, claim: PersistentVolumeClaim, storage_class: StorageClass
+) -> PersistentVolume:
+    """The volume that the driver of a class makes for a claim whose pod goes to ``node``."""
+    meta, spec, driver = claim.metadata, claim.spec, driver_of(storage_class)
+    name = f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
+    made = PersistentVolumeSpec(
+        capacity=spec.resources.requests,
+        access_modes=spec.access_modes,
+        storage_class_name=storage_class.metadata.name,
+        volume_mode=spec.volume_mode,
+        volume_attributes_class_name=spec.volume_attributes_class_name,
+        node_affinity=_same_topology(cluster, node, driver),
+        csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
+    )
+    return PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
+
+
+def _same_topology(cluster: Cluster, node: int, driver: str) -> VolumeNodeAffinity | None:
+    """The nodes from which a volume made for ``node`` can be reached; None for every node, according to the driver."""
+    labels = cluster.nodes.objects[node].metadata.labels
+    values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
+    if not values:
+        return None
+    expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
+    return VolumeNodeAffinity(
+        required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=expressions)])
+    )
+
+
+def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
+    """The labels by which the driver tells nodes apart, as it registered them on ``node``."""
+    csi_node = cluster.storage.csi_nodes.get(cluster.nodes.names[node])
+    drivers = csi_node.spec.drivers if csi_node is not None else []
+    return next((registered.topology_keys for registered in drivers if registered.name == driver), [])
+
+
+def _less(
+    cluster: Cluster, node: int, claim: PersistentVolumeClaim, before: Mapping[int, CSIStorageCapacity]
+) -> dict[int, CSIStorageCapacity]:
+    """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
+    labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
+    size = requested_storage(claim).value
+    changed = {}
+    for place, reported in enumerate(cluster.storage.capacities):
+        report = before.get(place, reported)
+        if report.storage_class_name != name or report.node_topology is None or report.capacity is None:
+            continue
+        if from_label_selector(report.node_topology).matches(labels):
+            rest = max(0, parse(report.capacity).value - size)
+            most = report.maximum_volume_size
+            changed[place] = replace(
+                report,
+                capacity=rest,
+                maximum_volume_size=most if most is None or parse(most).value <= rest else rest,
+            )
+    return changed
+
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"

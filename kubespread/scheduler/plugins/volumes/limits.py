@@ -22,9 +22,8 @@ from kubespread.scheduler.cluster.cluster import Cluster, per_driver
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import claim_names
-from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
-from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
-from kubespread.scheduler.specification import JUDGES, Specification
+from kubespread.scheduler.plugin import JUDGES, SKIP, Code, OnNode, Plugin, Specification, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.matching import claim_gaps
 
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 

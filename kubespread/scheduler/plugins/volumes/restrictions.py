@@ -13,16 +13,25 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.volumes import Volume
+from kubespread.kube.api.core import Pod, Volume
 from kubespread.scheduler.causes import Causes, ClaimInUseDetail, DiskDetail, by_place, name_of
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Positions
-from kubespread.scheduler.plugin import SKIP, Code, Counted, Plugin, State, Status, Verdicts
-from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
-from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    SKIP,
+    Code,
+    Counted,
+    Plugin,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+)
+from kubespread.scheduler.plugins.volumes.matching import claim_gaps
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(

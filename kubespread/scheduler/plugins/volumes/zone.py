@@ -19,9 +19,8 @@ from kubespread.scheduler.causes import Causes, VolumeZoneDetail, by_place
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
-from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
-from kubespread.scheduler.specification import JUDGES, Specification
+from kubespread.scheduler.plugin import JUDGES, SKIP, Code, Fixed, Plugin, Specification, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.matching import claim_gaps
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {BETA_ZONE: ZONE, BETA_REGION: REGION}

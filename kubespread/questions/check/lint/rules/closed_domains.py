@@ -32,17 +32,22 @@ from msgspec import Struct
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import uncordoned
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
-from kubespread.questions.check.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
-from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import (
+    EXCLUDED,
+    TAINTED,
     Mended,
     Placed,
     PodChange,
     Trial,
+    barred,
+    domains,
+    domains_of,
+    reachable,
     with_constraint,
     with_node_requirement,
+    words,
 )
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change

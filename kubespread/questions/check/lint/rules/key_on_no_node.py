@@ -20,11 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.causes.near_keys import near_key
+from kubespread.questions.causes.bars import near_key
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import outcome
-from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Trial
 from kubespread.questions.check.report import Remedy, Severity
 

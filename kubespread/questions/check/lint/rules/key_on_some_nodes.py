@@ -24,11 +24,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed
-from kubespread.questions.check.lint.reach import reachable
-from kubespread.questions.check.lint.rule import ClusterRule
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.trial import Trial, reachable
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds

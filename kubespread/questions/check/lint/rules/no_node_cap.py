@@ -24,11 +24,9 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.case import Case
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted
-from kubespread.questions.check.lint.reach import domains
-from kubespread.questions.check.lint.rule import ClusterRule
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.trial import Trial, domains
 from kubespread.questions.check.report import Remedy, Severity
 
 

@@ -34,11 +34,9 @@ import numpy as np
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.evenness import matching_of, own_counts, skew_of, sums
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import outcome
-from kubespread.questions.check.lint.rule import ClusterRule
-from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.trial import Placed, Trial, matching_of, own_counts, skew_of, sums
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.evaluation import Evaluation, evaluate

@@ -17,7 +17,7 @@ from __future__ import annotations
 from kubespread.errors import Fault
 from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.lint.trial import Refused
 from kubespread.questions.check.report import Remedy, Severity
 
 _WAYS = (

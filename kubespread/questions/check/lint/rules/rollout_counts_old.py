@@ -32,9 +32,7 @@ from msgspec.structs import replace
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
-from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.revisions import (
+from kubespread.questions.check.lint.own_selector import (
     BY_REVISION,
     by_revision,
     counts_by_revision,
@@ -42,7 +40,8 @@ from kubespread.questions.check.lint.revisions import (
     rolled_out,
     told_apart,
 )
-from kubespread.questions.check.lint.rule import ClusterRule
+from kubespread.questions.check.lint.phrases import by_domain, counted
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RevisionSkew, RolloutReport

@@ -24,11 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import listed
-from kubespread.questions.check.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of
-from kubespread.questions.check.lint.rule import ClusterRule
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, barred, domains, domains_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.wording import short_key

@@ -20,9 +20,9 @@ Remedy: remove minDomains, or make the constraint DoNotSchedule.
 from __future__ import annotations
 
 from kubespread.errors import Fault
-from kubespread.kube.validation.spread import MIN_DOMAINS_IF_HARD
+from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
 from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.subject import Refused
+from kubespread.questions.check.lint.trial import Refused
 from kubespread.questions.check.report import Remedy, Severity
 
 

@@ -25,13 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubespread.questions.check.lint.autoscalers import without_nodes
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
-from kubespread.questions.check.lint.possible_domains import without_nodes
-from kubespread.questions.check.lint.reach import domains, domains_of, reachable
-from kubespread.questions.check.lint.rule import ClusterRule
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.trial import Trial, domains, domains_of, reachable
 from kubespread.questions.check.report import Remedy, Severity
 
 

@@ -24,8 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
-from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.lint.rule import Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _REVISION = "controller-revision-hash"

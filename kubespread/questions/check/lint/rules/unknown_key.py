@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
-from kubespread.questions.causes.near_keys import meant_key
+from kubespread.questions.causes.bars import meant_key
 from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.finding import RuleFinding
-from kubespread.questions.check.lint.rule import Rule
+from kubespread.questions.check.lint.rule import Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _REPLACED = {

@@ -6,15 +6,36 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
+from kubespread.escaping import escaped
 
 if TYPE_CHECKING:
     from kubespread.views.look import Look
+
+
+def complain(message: str) -> None:
+    """Say what is wrong, one line a fault."""
+    for line in message.split("\n"):
+        say(f"error: {line}")
+
+
+def stderr_is_terminal() -> bool:
+    """Whether a person watches, and not where it is closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def say(line: str) -> None:
+    """Write one line, where there is a standard error that takes it."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"{escaped(line)}\n")
+
 
 _UNICODE_TO_ASCII = str.maketrans(
     {

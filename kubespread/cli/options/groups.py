@@ -1,0 +1,325 @@
+"""Which cluster is asked about, and how it is reached."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, make_dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kubespread.cli.options import helping
+from kubespread.cli.options.helping import valued
+from kubespread.errors import UsageError
+from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
+from kubespread.snapshot.edits.registry import EDITS
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.views.formats import Writer, output_help
+
+if TYPE_CHECKING:
+    from kubespread.questions.scheduler import Scheduler
+    from kubespread.snapshot.live.kubeconfig import Access
+
+
+class Color(StrEnum):
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+_STDOUT = "-"
+
+
+def _checked_target(path: str | None) -> str | None:
+    """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
+    if path is not None:
+        if path == _STDOUT:
+            raise UsageError("--html -: standard output is for the answer: name a file")
+        if Path(path).is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
+        if not Path(path).parent.is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """How an answer is given. Which formats -o takes is for a command to say, with `formats_in`."""
+
+    output: str | None = None
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            show_default=False,
+            callback=_checked_target,
+            help="Also write the answer as one self-contained HTML page that draws the cluster topology.",
+        ),
+    ] = None
+    no_headers: Annotated[bool, typer.Option("--no-headers", help="Omit headers from tables, columns and csv.")] = False
+    color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")] = Color.AUTO
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False
+
+
+def formats_in(writers: Mapping[str, Writer]) -> Mapping[str, Any]:
+    """The option of `AnswerOptions` that differs between commands: -o, with the formats that it is written in."""
+    choices = StrEnum("Format", {name.upper(): name for name in writers})  # type: ignore[misc]  # from the registry
+    option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(writers))
+    return {"output": Annotated[choices | None, option]}
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakingOptions:
+    """How much is printed beside the answer."""
+
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False
+    verbose: Annotated[
+        int,
+        typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error."),
+    ] = 0
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
+    """Read by main()."""
+    no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False
+    """Read before the other options are."""
+
+
+_AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
+RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST}{_AHEAD}"
+DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerOptions:
+    """How it is scheduled."""
+
+    scheduler_config: Annotated[
+        str | None,
+        valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with."),
+    ] = None
+    scheduler_name: Annotated[
+        str | None,
+        valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
+    ] = None
+    kube_version: Annotated[
+        str | None,
+        valued(
+            "--kube-version",
+            metavar="1.X[.Y]",
+            help=f"{RELEASES} (default: {DEFAULT_RELEASE}).",
+        ),
+    ] = None
+    feature_gates: Annotated[
+        str | None,
+        valued("--feature-gates", metavar="NAME=true|false,...", help="Feature gates to set for that release."),
+    ] = None
+    proposed: Annotated[
+        str | None,
+        valued(
+            "--proposed",
+            metavar="NAME,...",
+            help="Proposed behavior: empty-selector, empty-budget-selector (1.38 has both), fully-tainted-domains.",
+        ),
+    ] = None
+    pod_node_selector: Annotated[
+        bool,
+        typer.Option(
+            "--pod-node-selector",
+            help="Apply namespaces' node selectors, as clusters with the PodNodeSelector admission plugin do.",
+        ),
+    ] = False
+    extended_resource_toleration: Annotated[
+        bool,
+        typer.Option(
+            "--extended-resource-toleration",
+            help="Let pods tolerate taints that have the key of an extended resource they request (nvidia.com/gpu), as "
+            "clusters with the ExtendedResourceToleration admission plugin do: GKE has it.",
+        ),
+    ] = False
+
+    def scheduler(self) -> Scheduler:
+        from kubespread import Scheduler
+
+        return Scheduler(
+            config=self.scheduler_config,
+            profile=self.scheduler_name,
+            kube_version=self.kube_version,
+            feature_gates=self.feature_gates,
+            proposed=self.proposed,
+            pod_node_selector=self.pod_node_selector,
+            extended_resource_toleration=self.extended_resource_toleration,
+        )
+
+
+def _options() -> Iterator[tuple[str, Any, Any]]:
+    """An option for each edit, followed by one for each of its flags."""
+    for verb, edit in EDITS.items():
+        form = edit.form
+        option = typer.Option(
+            f"--{verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=helping.EDITS
+        )
+        yield _name(verb), Annotated[list[str] | None, option], None
+        for field in form.fields.values():
+            if field.option:
+                forms = "/".join(field.forms)
+                flag = typer.Option(forms, show_default=False, help=field.option, rich_help_panel=helping.EDITS)
+                yield _name(field.flag), Annotated[bool | None, flag], None
+
+
+def _name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+REACHING = {
+    "kubeconfig": "--kubeconfig", "as_user": "--as", "as_group": "--as-group",
+    "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
+}  # fmt: skip
+
+
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION_PART = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
+
+
+def parse_duration(text: str) -> float:
+    """``30``, ``1s``, ``2m``, ``1m30s``: seconds. Raises UsageError."""
+    parts = list(_DURATION_PART.finditer(text))
+    if (
+        "".join(part[0] for part in parts) != text
+        or not text
+        or (len(parts) > 1 and any(not part["unit"] for part in parts))
+    ):
+        raise UsageError(
+            f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever"
+        )
+    return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Which cluster is asked about."""
+
+    snapshot: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-S",
+            "--snapshot",
+            metavar="PATH",
+            envvar="KUBESPREAD_SNAPSHOT",
+            show_default=False,
+            help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. "
+            "Repeatable.",
+        ),
+    ] = None
+    context: Annotated[str | None, valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
+    kubeconfig: Annotated[
+        str | None,
+        valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
+    ] = None
+    cluster: Annotated[str | None, valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
+    user: Annotated[str | None, valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
+    as_user: Annotated[str | None, valued("--as", metavar="USER", help="User to impersonate.")] = None
+    as_group: Annotated[
+        list[str] | None,
+        valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable."),
+    ] = None
+    request_timeout: Annotated[
+        str,
+        typer.Option(
+            "--request-timeout",
+            metavar="TIME",
+            help="Time limit for one request, such as 1s or 2m; 0 waits forever.",
+        ),
+    ] = "30s"
+    chunk_size: Annotated[
+        int,
+        typer.Option(
+            "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 requests all at once."
+        ),
+    ] = 500
+
+    @property
+    def sources(self) -> list[str]:
+        """The files to read; none for the cluster of the kubeconfig."""
+        return [str(source) for source in self.snapshot or ()]
+
+    def edits(self) -> list[Edit]:
+        """What is changed in it before the question is asked. Raises UsageError and ManifestError."""
+        return []
+
+    def access(self) -> Access:
+        """How the cluster is reached. Raises UsageError."""
+        from kubespread.snapshot.live.kubeconfig import Access
+
+        return Access(
+            kubeconfig=self.kubeconfig,
+            context=self.context,
+            cluster=self.cluster,
+            user=self.user,
+            as_user=self.as_user,
+            as_groups=tuple(self.as_group or ()),
+            request_timeout=parse_duration(self.request_timeout),
+            chunk_size=self.chunk_size,
+        )
+
+
+_Edits: Any = make_dataclass("_Edits", list(_options()), bases=(ClusterOptions,), frozen=True, slots=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its options are those of the edits there are
+    """Which cluster is asked about, and what is changed in it: NODES is a name, or labels as kubectl's -l has them."""
+
+    typed_order: tuple[str, ...] = ()
+    """The options of the command line by name, each as often as it stands there, from `OrderedCommand`."""
+
+    @property
+    def drains(self) -> bool:
+        """Whether the question itself drains nodes, with the same flags."""
+        return False
+
+    def typed(self) -> list[tuple[str, str]]:
+        """The edits as options and what follows them, in the order they were typed. Raises UsageError."""
+        if (flags := self._drain_flags()) and not self.drain and not self.drains:
+            flag = next(iter(flags)).replace("_", "-")
+            raise UsageError(f"--{flag} is for --drain: name what to drain, or leave it out")
+        waiting = {verb: list(getattr(self, _name(verb)) or ()) for verb in EDITS}
+        verbs = {_name(verb): verb for verb in EDITS}
+        ordered = [verbs[name] for name in self.typed_order if name in verbs]
+        made = [(verb, waiting[verb].pop(0)) for verb in ordered if waiting[verb]]
+        # Whoever calls a command as a function has no order but that of the options.
+        return made + [(verb, text) for verb, texts in waiting.items() for text in texts]
+
+    def edits(self) -> list[Edit]:
+        """The same as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
+        read = [EDITS[verb].read(text) for verb, text in self.typed()]
+        return [with_flags(edit, self._drain_flags()) for edit in read]
+
+    def _drain_flags(self) -> dict[str, bool]:
+        """Those that were typed, as `DrainFlags` calls them; all of a question that drains nodes itself."""
+        return {name: value for name in DRAIN_FLAGS.values() if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalClusterOptions(EditedClusterOptions):
+    """Which cluster manifests are tried on, if on any."""
+
+    live: Annotated[
+        bool, typer.Option("--live", help="Try manifests on the running cluster of the kubeconfig's current context.")
+    ] = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether some cluster is asked for."""
+        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user))
+
+    def reaching(self) -> Iterator[str]:
+        """The options that say how a running cluster is reached, and not which one."""
+        for field in fields(self):
+            if field.name in REACHING and getattr(self, field.name) != field.default:
+                yield REACHING[field.name]
