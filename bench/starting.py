@@ -15,11 +15,7 @@ from bench.measuring import PROGRAM, against, in_turn
 
 RUNS = 15
 NOTHING = "python -c pass"
-TARGETS = {
-    "kubespread --version": 0.12,
-    "explain, 10 nodes, 300 pods": 0.25,
-    "a tab, 5,000 nodes indexed": 0.15,
-}
+TARGETS = {"kubespread --version": 0.12, "explain, 10 nodes, 300 pods": 0.25, "a tab, 5,000 nodes indexed": 0.15}
 """Seconds."""
 
 

@@ -123,7 +123,7 @@ FENCES: dict[str, set[str]] = {
 FLOORS = {
     "scheduler": (
         "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework", "evaluation",
-        "preemption", "specification", "batching", "placing", "plugins", "profile", "building",
+        "preemption", "placing", "plugins", "profile", "building",
     ),
     "world": ("store", "events", "reporting"),
 }  # fmt: skip

@@ -11,10 +11,7 @@ from kubespread.node_groups.groups import Expander
 def schema() -> dict[str, Any]:
     """Strict, since a mistyped field would silently do nothing; what a Node may have is Kubernetes' own matter."""
     name = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}
-    node = {
-        "type": "object",
-        "properties": {"apiVersion": {"const": "v1"}, "kind": {"const": "Node"}},
-    }
+    node = {"type": "object", "properties": {"apiVersion": {"const": "v1"}, "kind": {"const": "Node"}}}
     group = {
         "type": "object",
         "properties": {
@@ -36,11 +33,7 @@ def schema() -> dict[str, Any]:
             },
             "min": {"type": "integer", "minimum": 0, "description": "Of each zone. No autoscaler adds nodes for it."},
             "max": {"type": "integer", "minimum": 0, "description": "Of each zone. Default: any number."},
-            "priority": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "For the expander priority.",
-            },
+            "priority": {"type": "integer", "minimum": 0, "description": "For the expander priority."},
             "price": {"type": "number", "minimum": 0, "description": "Of one node, for the expander price."},
         },
         "required": ["name"],

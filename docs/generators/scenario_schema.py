@@ -59,10 +59,7 @@ def _step() -> dict[str, Any]:
     keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in VERBS if verb not in STEPS}
     beside = fields_schema(BESIDE_STEP)["properties"]
     one_key = [{"required": [key]} for key in keys]
-    readiness_only = {
-        "anyOf": [{"required": [name]} for name in READINESS],
-        "not": {"anyOf": one_key},
-    }
+    readiness_only = {"anyOf": [{"required": [name]} for name in READINESS], "not": {"anyOf": one_key}}
     step = {
         "type": "object",
         "properties": {**keys, **beside},

@@ -65,8 +65,7 @@ _AFTER = {
     "to_kube_version": Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")],
 }
 _Settings = Annotated[
-    list[Text],
-    Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
+    list[Text], Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'.")
 ]
 _Preemption = Annotated[
     bool, Meta(description="Let pods that fit nowhere evict pods of lower priority, as kube-scheduler does.")
@@ -80,8 +79,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     kube_version: _KubeVersion = None
     feature_gates: _FeatureGates = None
     limit: Annotated[
-        int,
-        Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others."),
+        int, Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others.")
     ] = 50
 
 

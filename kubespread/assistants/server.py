@@ -1,7 +1,9 @@
 """The Model Context Protocol over standard input and output: tools are listed and called, nothing else.
 
-https://modelcontextprotocol.io/specification: an error in a question is returned as a result, which the
-assistant can read and correct; only an unknown tool is a protocol error.
+https://modelcontextprotocol.io/specification: an error in a question is returned as a result, which the assistant can
+read and correct; only an unknown tool is a protocol error. The tools: each is one question of the library, and answers
+with its report. The cluster of an assistant's session: files are read once, a running cluster again when the last read
+is old.
 """
 
 from __future__ import annotations

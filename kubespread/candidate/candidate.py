@@ -1,4 +1,7 @@
-"""A pod ready to be scheduled, and what decides which pod a manifest yields."""
+"""A pod ready to be scheduled, and what decides which pod a manifest yields.
+
+From a workload, or a pod to be created, to the pod that kube-scheduler would see.
+"""
 
 from __future__ import annotations
 

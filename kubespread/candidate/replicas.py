@@ -1,8 +1,11 @@
 """A workload's replicas: which exist, how many it grows to, and which further pods are created at all.
 
-Notes name what else decides their number.
+Notes name what else decides their number. Compares a manifest's workload with its namesake in the cluster: whether its
+pods differ, and what may not change. A field that the manifest leaves out keeps its value, as kubectl apply leaves what
+others have set. Whole templates and differences of two pods, which the API server prints, are left out.
 
 Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentUpdate, ValidateDaemonSetUpdate,
+    ValidateStatefulSetUpdate
 Source: pkg/apis/batch/validation/validation.go, ValidateJobUpdate
 Source: pkg/apis/core/validation/validation.go, ValidatePodUpdate
 """

@@ -1,5 +1,9 @@
 """``--set``: fields of a pod, or of its workload, changed in the manifest before the API server sees it.
 
+Brackets are left out where there is only one constraint, container, label or key. ``null`` removes a field of a
+constraint, a label of nodeSelector, and what is required of affinity. The effect of set fields on an object: as a JSON
+Patch, and as a unified diff of its text.
+
     maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
     cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
@@ -8,9 +12,6 @@
     nodeAffinity[KEY]=null             what required node affinity says of the label KEY
     podAffinity[KEY]=null              podAntiAffinity[KEY]=null, the required terms over the topology key KEY
     priorityClassName=NAME             replicas=N
-
-Brackets are left out where there is only one constraint, container, label or key. ``null`` removes a field of a
-constraint, a label of nodeSelector, and what is required of affinity.
 """
 
 from __future__ import annotations

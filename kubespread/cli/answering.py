@@ -1,4 +1,7 @@
-"""An answer about a cluster: notes on standard error, the answer itself on standard output, and its exit code."""
+"""An answer about a cluster: notes on standard error, the answer itself on standard output, and its exit code.
+
+--html: the answer as one page, beside what is written to standard output.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec.structs import replace
 
@@ -16,6 +20,7 @@ from kubespread import __version__
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, Choosing, note_beside_each, note_source
 from kubespread.cli.streams import emit, look_of_stdout, say, stdout_takes_tables
+from kubespread.errors import UsageError
 from kubespread.escaping import escaped
 from kubespread.redaction import without_secrets
 from kubespread.reports.parts import Judgment, Provenance, outcome
@@ -25,8 +30,42 @@ if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.options.groups import AnswerOptions, SpeakingOptions
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.documents import Answer
     from kubespread.views.formats import Writer
     from kubespread.views.look import Look
+
+
+class _Marking(TypedDict, total=False):
+    selector: str
+    namespace: str
+
+
+def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
+    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any. The file is replaced whole or not at
+    all. Raises UsageError.
+    """
+    import kubespread
+    from kubespread.snapshot.atomic_file import replacing
+    from kubespread.views.page.writing import write_page as page
+
+    drawn: kubespread.TopologyMap | None = None
+    if isinstance(answer, kubespread.TopologyMap):
+        drawn = answer
+    elif cluster is not None:
+        drawn = kubespread.topology_map(cluster, None, scheduler, **_marking(answer))
+    text = page(answer, drawn)
+    try:
+        with replacing(Path(path)) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+
+
+def _marking(answer: Answer) -> _Marking:
+    """The pods that matter to the answer, where it is about some alone."""
+    marks = getattr(answer, "marks", None)
+    return {} if marks is None else {"selector": marks[0], "namespace": marks[1]}
+
 
 CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
 """Of what a question ends with."""
@@ -81,8 +120,6 @@ class Answering:
         """
         answer = _with_provenance(answer)
         if self.options.html is not None:
-            from kubespread.cli.page import write_page
-
             write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = writer.load()
         emit(write(answer, look or self.look()))

@@ -14,7 +14,7 @@ import typer
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.cluster import open_cluster_if_any
+from kubespread.cli.cluster import open_cluster_if_any, waiting
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.field import (
     EVERYWHERE,
@@ -38,7 +38,6 @@ from kubespread.cli.options.groups import (
     parse_duration,
 )
 from kubespread.cli.streams import complain, emit, say
-from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.question import (
@@ -274,8 +273,7 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
         return Field((parameter,), lambda typed: not typed[denied])
     if kind is bool:
         return Field(
-            (Parameter(name, _flag(_names(name, option), option.help, option), default),),
-            lambda typed: typed[name],
+            (Parameter(name, _flag(_names(name, option), option.help, option), default),), lambda typed: typed[name]
         )
     among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
     if int in among and option.least is not None:

@@ -1,17 +1,81 @@
-"""Where a command's cluster comes from: files, or the cluster of the kubeconfig."""
+"""Where a command's cluster comes from: files, or the cluster of the kubeconfig.
+
+A sign of life on standard error, where a person waits there, and with -v what is known so far.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubespread.cli.options.groups import OptionalClusterOptions, parse_duration
-from kubespread.cli.streams import complain, stderr_is_terminal
-from kubespread.cli.waiting import waiting
+from kubespread.cli.streams import complain, say, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
+    from kubespread.questions.scene import OnPart, Part
     from kubespread.snapshot.snapshot import Snapshot
+
+ANSWERING = "working on the answer"
+_EVERY = 5.0
+"""Seconds after which more is said with -v."""
+_MOST_TOLD = 5
+
+OnProgress = Callable[[int], None]
+
+
+class Hearing(NamedTuple):
+    """Whom an answer tells how far it is; None: nobody."""
+
+    on_progress: OnProgress | None = None
+    on_part: OnPart | None = None
+
+
+@contextmanager
+def waiting(doing: str = ANSWERING, *, quiet: bool, verbose: bool = False) -> Iterator[Hearing]:
+    """Say after a second what is being done, for how long, and how much of it is done; nothing where standard error is
+    no terminal. If ``verbose``, say there and elsewhere now and then what is known so far.
+    """
+    told = _Told(doing).on_part if verbose and not quiet else None
+    if quiet or not stderr_is_terminal():
+        yield Hearing(on_part=told)
+        return
+    from kubespread.views.progress import AnswerProgress
+
+    with AnswerProgress(doing) as progress:
+
+        def on_part(part: Part) -> None:
+            progress.on_parts(part.number, part.total, part.seconds_left, part.doing)
+            if told is not None:
+                told(part)
+
+        yield Hearing(progress.on_progress, on_part)
+
+
+class _Told:
+    """What is known so far, in lines that stay; nothing of an answer that takes a few seconds."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing, self._next, self._known = doing, monotonic() + _EVERY, list[str]()
+
+    def on_part(self, part: Part) -> None:
+        if part.known:
+            self._known.append(part.known)
+        now = monotonic()
+        if now < self._next or part.number == part.total:
+            return
+        from kubespread.views.progress import how_far
+
+        say(f"{part.doing or self._doing}: {how_far(part.number, part.total, part.seconds_left)}")
+        for known in self._known[:_MOST_TOLD]:
+            say(f"  {known}")
+        if len(self._known) > _MOST_TOLD:
+            say(f"  and {len(self._known) - _MOST_TOLD:,} more like these")
+        self._next = now + _EVERY
+        self._known.clear()
 
 
 def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:

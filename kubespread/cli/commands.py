@@ -1,5 +1,7 @@
 """The commands by name, each imported when it is first asked for: an answer needs only one of them, and importing all
 would take longer than everything else ``--version`` does.
+
+The command tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A field of a question on the command line: the options that it is, and what it is once they are typed."""
+"""A field of a question on the command line: the options that it is, and what it is once they are typed.
+
+Which manifests, or which workloads of the cluster, a command is about.
+"""
 
 from __future__ import annotations
 
@@ -205,8 +208,7 @@ _SEVERAL = (
     Parameter(
         EVERYWHERE,
         Annotated[
-            bool,
-            typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster."),
+            bool, typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster.")
         ],
         False,
     ),

@@ -1,4 +1,7 @@
-"""Standard output: the answer, and nothing else."""
+"""Standard output: the answer, and nothing else.
+
+Standard error: one line at a time, printable, and never the reason why an answer is lost.
+"""
 
 from __future__ import annotations
 

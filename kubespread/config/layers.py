@@ -1,4 +1,8 @@
-"""Who decides what is set: the environment, then the project's file, then the user's."""
+"""Who decides what is set: the environment, then the project's file, then the user's.
+
+From a configuration file to its settings: strictly, with every fault in it named by line. Every key that a
+configuration may have, and what is set.
+"""
 
 from __future__ import annotations
 

@@ -57,10 +57,7 @@ def _is_ordinal(pod: Pod, name: str) -> bool:
 
 
 def pods_of(
-    workload: WorkloadName,
-    companions: Iterable[ApiObject],
-    replica_sets: Iterable[ReplicaSet],
-    pods: PodsByController,
+    workload: WorkloadName, companions: Iterable[ApiObject], replica_sets: Iterable[ReplicaSet], pods: PodsByController
 ) -> list[Pod]:
     """The workload's pods that are not about to go: those of a Deployment belong to any of its ReplicaSets.
 

@@ -25,8 +25,7 @@ from kubespread.kube.api.core import (
     Toleration,
 )
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.node_selector import NODE_NAME_FIELD, parse_term, required_node_selector
-from kubespread.kube.selector import from_map
+from kubespread.kube.selector import NODE_NAME_FIELD, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 
 _TOLERATED = (

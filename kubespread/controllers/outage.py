@@ -130,9 +130,7 @@ def failed_node(node: Node) -> Node:
     others = [condition for condition in node.status.conditions if condition.type not in reported]
     conditions = [*others, *(NodeCondition(type=name, status="Unknown") for name in reported)]
     return replace(
-        node,
-        spec=replace(node.spec, taints=failure_taints(node)),
-        status=replace(node.status, conditions=conditions),
+        node, spec=replace(node.spec, taints=failure_taints(node)), status=replace(node.status, conditions=conditions)
     )
 
 

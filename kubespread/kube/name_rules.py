@@ -1,6 +1,6 @@
 """What Kubernetes accepts as label keys, label values and names of DNS and images, and its messages when it does not.
 
-Lengths are bytes; the expressions match whole strings.
+Lengths are bytes; the expressions match whole strings. Which kind of resource a name denotes.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsQualifiedName, IsValidLabelValue,
     IsDNS1123Label, IsDNS1123Subdomain

@@ -1,6 +1,7 @@
 """What a pod requests: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
-As of 1.37. What older releases make of a resize: `kube/admission/gated_fields.py`.
+As of 1.37. What older releases make of a resize: `kube/admission/gated_fields.py`. Pods whose requests of cpu and
+memory are multiplied, as the API server would take them: no request is above its limit.
 
 Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests, AggregateContainerRequests,
     IsPodResizeInfeasible

@@ -1,5 +1,7 @@
 """Moments as Kubernetes writes them: RFC 3339, to the second.
 
+Durations as Go reads and prints them: ``1h30m``, ``1.5s``.
+
 Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/time.go, Time, UnmarshalJSON, MarshalJSON
 Source: Go 1.26: src/time/format.go, ParseDuration
 Source: Go 1.26: src/time/time.go, Duration

@@ -1,4 +1,7 @@
-"""The parts that both JSON and YAML are read into, and the error for a text that is neither."""
+"""The parts that both JSON and YAML are read into, and the error for a text that is neither.
+
+Where in a text a field stands. Only asked when there is something to complain about, so it may take its time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Plain data as YAML that means the same to kubectl: every string its parser would retype is quoted."""
+"""Plain data as YAML that means the same to kubectl: every string its parser would retype is quoted.
+
+What a plain YAML scalar means to kubectl, which is neither YAML 1.2 nor what PyYAML makes of YAML 1.1.
+"""
 
 from __future__ import annotations
 

@@ -15,9 +15,8 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, NodeSelectorRequirement, NodeSpec, NodeStatus, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.gotext import quote
-from kubespread.kube.node_selector import OPERATORS
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.selector import Requirement, from_map, parse_int64
+from kubespread.kube.selector import OPERATORS, Requirement, from_map, parse_int64
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.well_known import ZONE
 from kubespread.node_groups.groups import Autoscaler, NodeGroup

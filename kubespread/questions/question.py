@@ -466,8 +466,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         None
     )
     selector: Annotated[
-        str,
-        Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"),
+        str, Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
     ] = ""
 
     def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:

@@ -1,4 +1,7 @@
-"""What kube-scheduler says of one node, and the arithmetic behind it."""
+"""What kube-scheduler says of one node, and the arithmetic behind it.
+
+The constraints of a pod with their counts: in every domain, and of which pods.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What several reports are made of."""
+"""What several reports are made of.
+
+What the environment and configuration files set. What keeps new pods away from a node whatever they tolerate: it is
+cordoned, or not ready. How unevenly pods are spread over the domains of a constraint.
+"""
 
 from __future__ import annotations
 

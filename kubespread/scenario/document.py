@@ -1,4 +1,7 @@
-"""A file of ours: one document of one kind."""
+"""A file of ours: one document of one kind.
+
+What is wrong with a file of ours, collected while it is read.
+"""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ OF_WORKLOADS: Fields = {
     "drain": Field(Holds.TEXT, "never blocked: no node that has pods of it keeps them when it is drained"),
 }  # fmt: skip
 OF_CLUSTER: Fields = {
-    "room": Field(Holds.OBJECT, "what is left of each resource that pods can use: a quantity, or a share of the whole"),
+    "room": Field(Holds.OBJECT, "what is left of each resource that pods can use: a quantity, or a share of the whole")
 }
 EXEMPT: Fields = {
     "until": Field(Holds.TEXT, "the last day, YYYY-MM-DD, on which it is accepted that the promise is broken"),

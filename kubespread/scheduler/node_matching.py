@@ -17,8 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import NodeSelector, Pod, Taint, Toleration
-from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term, required_node_selector
-from kubespread.kube.selector import Requirement, from_map
+from kubespread.kube.selector import NODE_NAME_FIELD, Requirement, Term, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes

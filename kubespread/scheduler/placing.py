@@ -2,7 +2,9 @@
 
 A placement changes little: what the node holds, and one domain of each constraint. Plugins that judge a node by what it
 holds have their answers kept up (`on_node`); plugins that count over nodes move their counts; all others were asked
-once. What else happens to the cluster meanwhile is followed in the same way.
+once. What else happens to the cluster meanwhile is followed in the same way. OpportunisticBatching: a pod that is like
+the previous one but no longer fits on its node takes the next best node of the previous cycle instead of being scored
+again. All cycles of a queue are taken to run within the half second for which results are kept.
 
 Source: pkg/scheduler/framework/runtime/batch.go, GetNodeHint, StoreScheduleResults, batchStateCompatible
 Source: pkg/scheduler/schedule_one.go, sortedNodeScores

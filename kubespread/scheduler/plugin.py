@@ -1,7 +1,8 @@
 """The interface of plugins: prepared once for a pod, updated as the cluster changes, asked about all nodes at once.
 
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
-(`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type.
+(`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type. What kube-scheduler
+knows of a plugin before running it; declared beside the plugin.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
     PreScorePlugin, ScorePlugin

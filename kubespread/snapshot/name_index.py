@@ -53,7 +53,7 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     ):
         return remembered.names
     # Imported here because what is remembered has to be there at once.
-    from kubespread.snapshot.files.object_names import read_names
+    from kubespread.snapshot.files.reader import read_names
 
     names = read_names(str(file))
     # What was written just now may be written again at what the file system takes for the same time.

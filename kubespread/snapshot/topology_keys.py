@@ -13,11 +13,7 @@ from kubespread.wording import count_of
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
 
-SHORT_KEYS = {
-    "hostname": HOSTNAME,
-    "region": REGION,
-    "zone": ZONE,
-}
+SHORT_KEYS = {"hostname": HOSTNAME, "region": REGION, "zone": ZONE}
 
 _FEW = 8
 """How many keys are named where none is spelled alike."""

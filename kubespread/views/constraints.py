@@ -1,4 +1,7 @@
-"""The constraints of a pod with their letters, as they stand above the rows."""
+"""The constraints of a pod with their letters, as they stand above the rows.
+
+The formula, as every renderer writes it: matching + self - minimum = skew, against maxSkew.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Lines and columns that a terminal's width bounds: what is too long is cut within its cell, and no row folds."""
+"""Lines and columns that a terminal's width bounds: what is too long is cut within its cell, and no row folds.
+
+Phrases that share a line if the terminal is wide enough. Which cluster an answer is about, and which release answered,
+in one line. What the screens of all reports share: the question, the answer first, how much room there is, what is left
+out.
+"""
 
 from __future__ import annotations
 

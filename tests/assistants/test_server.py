@@ -39,10 +39,7 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"workload": "deploy/web", "replicas": 9, "edits": ["cordon zone=c"]},
         ("simulate", "deploy/web", "--replicas", "9", "--cordon", "zone=c"),
     ),
-    "compare": (
-        {"workload": "deploy/web", "toSet": ["cpu=1"]},
-        ("compare", "Deployment/web", "--set", "cpu=1"),
-    ),
+    "compare": ({"workload": "deploy/web", "toSet": ["cpu=1"]}, ("compare", "Deployment/web", "--set", "cpu=1")),
     "pending": ({"edits": ["fail zone=c"]}, ("pending", "-A", "--fail", "zone=c")),
     "audit": ({"workloads": ["deploy/web"]}, ("audit", "deploy/web")),
     "report": ({}, ("report", "-A")),

@@ -50,13 +50,7 @@ class Terminal:
             **more,
         )
         self._shell = pexpect.spawn(
-            shell,
-            _STARTED[shell],
-            env=variables,
-            cwd=str(ROOT),
-            encoding="utf-8",
-            timeout=30,
-            dimensions=(50, 300),
+            shell, _STARTED[shell], env=variables, cwd=str(ROOT), encoding="utf-8", timeout=30, dimensions=(50, 300)
         )
         self._shell.sendline(_PREPARED[shell].format(script=file, dump=folder / "zcompdump"))
         # The line itself has the prompt with a quote in it.

@@ -51,8 +51,7 @@ spec: {template: {spec: {requirements: [{key: karpenter.sh/capacity-type, operat
 
 
 @pytest.mark.parametrize(
-    ("options", "code"),
-    [((), 3), (("--strict",), 3), (("--require-placed", "12"), 1), (("--require-placed", "8"), 0)],
+    ("options", "code"), [((), 3), (("--strict",), 3), (("--require-placed", "12"), 1), (("--require-placed", "8"), 0)]
 )
 def test_where_machines_are_not_known_neither_is_the_answer(
     tmp_path: Path, options: tuple[str, ...], code: int

@@ -69,10 +69,7 @@ def as_json(text: str) -> str:
 
 APPLIED: dict[str, dict[str, str]] = {
     "two faults of one constraint": {"a.yaml": BOTH},
-    "several workloads of one file, and several files": {
-        "a.yaml": f"{GHOST}---\n{API}",
-        "b/c.yaml": DB,
-    },
+    "several workloads of one file, and several files": {"a.yaml": f"{GHOST}---\n{API}", "b/c.yaml": DB},
     "JSON in many lines, and in one": {"a.json": as_json(BOTH), "b.json": json.dumps(json.loads(as_json(API)))},
     "a file without a last line break": {"a.yaml": GHOST.rstrip("\n")},
     "a name with a blank": {"a b.yaml": GHOST},

@@ -155,11 +155,7 @@ def test_misuse(case: str, server: FakeApi, tmp_path: Path) -> None:
 FOUND_BEFORE: dict[str, tuple[list[str], int, str]] = {
     "a manifest that is missing": (["explain", "missing.yaml"], 2, "missing.yaml: No such file or directory"),
     "one of several manifests": (["simulate", POD, "missing.yaml"], 2, "missing.yaml: No such file or directory"),
-    "a folder": (
-        ["explain", "/sys"],
-        2,
-        "/sys: no .yaml, .yml, .json files in this directory; -R also looks below it",
-    ),
+    "a folder": (["explain", "/sys"], 2, "/sys: no .yaml, .yml, .json files in this directory; -R also looks below it"),
     "a kind that holds no pods": (
         ["explain", "svc/web"],
         2,

@@ -66,12 +66,7 @@ LINES = {
         "--fail=topology.kubernetes.io/zone=a,zone=",
     ],
     f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
-    "kubespread check --select KS501,KS502,KS503,KS50": [
-        "kubespread",
-        "check",
-        "--select",
-        "KS501,KS502,KS503,KS504",
-    ],
+    "kubespread check --select KS501,KS502,KS503,KS50": ["kubespread", "check", "--select", "KS501,KS502,KS503,KS504"],
     "ks expl": ["ks", "explain"],
     f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
     "kubespread explain fixtures/manifests/two-constraints-": [

@@ -54,10 +54,7 @@ def placed(result: Result) -> list[str]:
 
 SELECTIONS: dict[str, tuple[list[str], list[str]]] = {
     "every workload of the namespace": (["--all"], ["default/Deployment/web", "default/StatefulSet/db"]),
-    "of all namespaces": (
-        ["--all", "-A"],
-        ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"],
-    ),
+    "of all namespaces": (["--all", "-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
     "-A alone": (["-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
     "of another namespace": (["--all", "-n", "shop"], ["shop/Deployment/api"]),
     "of one kind": (["deploy", "--all"], ["default/Deployment/web"]),

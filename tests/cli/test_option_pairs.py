@@ -18,7 +18,7 @@ import pytest
 import kubespread
 from kubespread.assistants import server
 from kubespread.assistants.server import Cluster
-from kubespread.cli import page, watch
+from kubespread.cli import answering, watch
 from kubespread.cli.commands import _made
 from kubespread.cli.options import pairs
 from kubespread.cli.options.ordered import TYPED_ORDER
@@ -105,7 +105,7 @@ class Recorder:
         for asked in (Play, Simulate):
             monkeypatch.setattr(asked, "instead", self._instead(asked.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
-        monkeypatch.setattr(page, "write_page", lambda path, *_: self._noted("page")(path))
+        monkeypatch.setattr(answering, "write_page", lambda path, *_: self._noted("page")(path))
         monkeypatch.setattr(save, "save", self._noted("save"))
         monkeypatch.setattr(save, "save_map", self._noted("save_map"))
         monkeypatch.setattr(anonymize, "anonymize", self._noted("anonymize", (self.snapshot, {})))

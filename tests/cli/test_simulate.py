@@ -210,12 +210,7 @@ def test_short_names_of_the_well_known_labels(short: str, tmp_path: Path) -> Non
     assert own.err == f"requirement not met: --survive {short}=1: losing own leaves 0\n"
 
 
-MALFORMED = {
-    "--max-skew": "zone",
-    "--min-domains": "=3",
-    "--survive": "zone=many",
-    "--max-skew ": "zone=" + "9" * 5000,
-}
+MALFORMED = {"--max-skew": "zone", "--min-domains": "=3", "--survive": "zone=many", "--max-skew ": "zone=" + "9" * 5000}
 
 
 def test_requirements_that_hold_are_said_to() -> None:

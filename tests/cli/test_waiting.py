@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kubespread.cli.waiting import waiting
+from kubespread.cli.cluster import waiting
 from kubespread.views import progress
 
 

@@ -81,9 +81,7 @@ def all_available(replica_set: ReplicaSet) -> int:
 
 
 def passes(
-    rolled: Deployment,
-    replica_sets: Sequence[ReplicaSet],
-    available: Callable[[ReplicaSet], int] = all_available,
+    rolled: Deployment, replica_sets: Sequence[ReplicaSet], available: Callable[[ReplicaSet], int] = all_available
 ) -> Iterator[tuple[Sequence[ReplicaSet], DeploymentPass]]:
     """What each pass finds and what it leaves, until one leaves all as it was."""
     now = NOW

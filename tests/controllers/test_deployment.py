@@ -281,10 +281,7 @@ def test_of_templates_that_look_alike_the_one_of_the_deployments_revision_is_mea
     """What tells them apart, an environment variable perhaps, is not kept."""
     rolled = deployment(2)
     rolled.metadata.annotations = {f"{ANNOTATION}revision": "2"}
-    alike = [
-        replica_set("v2", 0, name="web-a", age=2000, revision=1),
-        replica_set("v2", 2, name="web-b", revision=2),
-    ]
+    alike = [replica_set("v2", 0, name="web-a", age=2000, revision=1), replica_set("v2", 2, name="web-b", revision=2)]
     assert writes(rolled, *alike) == []
 
 

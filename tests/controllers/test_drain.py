@@ -45,8 +45,7 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
         [pod("log-1", OF_DAEMON_SET), pod("a", OF_REPLICA_SET)],
         {},
         Plan(
-            ("a",),
-            errors=("cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/log-1",),
+            ("a",), errors=("cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/log-1",)
         ),
     ),
     "pods of a DaemonSet, ignored": (
@@ -74,11 +73,7 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
         {},
         Plan(("log-1",)),
     ),
-    "mirror pods stay, emptyDir or not": (
-        [mirror(volumes=("emptyDir",))],
-        {},
-        Plan(),
-    ),
+    "mirror pods stay, emptyDir or not": ([mirror(volumes=("emptyDir",))], {}, Plan()),
     "finished mirror pods stay too": ([mirror(phase="Succeeded")], {}, Plan()),
     "an emptyDir": (
         [pod("a", OF_REPLICA_SET, volumes=("hostPath", "emptyDir")), pod("b", OF_REPLICA_SET, volumes=("hostPath",))],
@@ -130,11 +125,7 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
         {},
         Plan(("late",)),
     ),
-    "only selected pods": (
-        [pod("a", OF_REPLICA_SET), pod("b")],
-        {"pod_selector": parse_selector("app!=web")},
-        Plan(),
-    ),
+    "only selected pods": ([pod("a", OF_REPLICA_SET), pod("b")], {"pod_selector": parse_selector("app!=web")}, Plan()),
 }
 
 

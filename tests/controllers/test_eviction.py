@@ -79,11 +79,7 @@ ANSWERS: dict[str, tuple[Pod, list[PodDisruptionBudget], Eviction]] = {
         [budget(generation=2, status=with_status(1, 4, 3))],
         refused("The disruption budget web is still being processed by the server.", 10),
     ),
-    "a pod that is not ready goes for nothing while the budget is met": (
-        pod(ready=False),
-        [EXHAUSTED],
-        STAYS,
-    ),
+    "a pod that is not ready goes for nothing while the budget is met": (pod(ready=False), [EXHAUSTED], STAYS),
     "a budget that desires nothing is not met": (
         pod(ready=False),
         [budget(status=with_status(0, 4, 0))],

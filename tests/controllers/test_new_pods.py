@@ -155,11 +155,7 @@ def test_a_stateful_sets_pod_has_its_ordinal_and_its_claims() -> None:
         made.pod["metadata"]["name"],
         labels["statefulset.kubernetes.io/pod-name"],
         labels["apps.kubernetes.io/pod-index"],
-    ) == (
-        "web-3",
-        "web-3",
-        "3",
-    )
+    ) == ("web-3", "web-3", "3")
     assert labels["controller-revision-hash"].startswith("web-")
     assert made.pod["spec"]["volumes"] == [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data-web-3"}},

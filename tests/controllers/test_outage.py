@@ -171,10 +171,7 @@ ZONES: dict[str, tuple[list[Node], dict[tuple[str, str], tuple[ZoneState, float]
         [
             node(
                 zone="a",
-                **{
-                    "failure-domain.beta.kubernetes.io/zone": "old",
-                    "failure-domain.beta.kubernetes.io/region": "r",
-                },
+                **{"failure-domain.beta.kubernetes.io/zone": "old", "failure-domain.beta.kubernetes.io/region": "r"},
             )
         ],
         {("r", "old"): (N, 0.1)},

@@ -94,9 +94,7 @@ def sidecar(name: str, restarts: int, policy: str | None = "Always") -> Data:
             id="what has no creation time is younger than all",
         ),
         pytest.param(
-            [replica("b", "a", created=-10), replica("a", "b", created=0)],
-            [["a"], ["b"]],
-            id="times to come are alike",
+            [replica("b", "a", created=-10), replica("a", "b", created=0)], [["a"], ["b"]], id="times to come are alike"
         ),
         pytest.param(
             [replica("b", "a"), replica("a", "b")],

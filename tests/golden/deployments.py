@@ -57,10 +57,7 @@ def _annotations(replica_set: ReplicaSet) -> Data:
 
 def _step_write(write: Write, created: ReplicaSet | None) -> list[object]:
     is_created = created is not None and write.replica_set == created.metadata.name
-    return [
-        "<created>" if is_created else write.replica_set,
-        "deleted" if write.replicas is None else write.replicas,
-    ]
+    return ["<created>" if is_created else write.replica_set, "deleted" if write.replicas is None else write.replicas]
 
 
 def rollout_differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:

@@ -83,8 +83,7 @@ def _settled(stateful_set: StatefulSet, pods: Sequence[Pod], done: StatefulSetPa
                 name=action.pod, namespace=stateful_set.metadata.namespace, labels={REVISION_LABEL: action.revision}
             ),
             status=PodStatus(
-                phase="Running",
-                conditions=[PodCondition(type="Ready", status="True", last_transition_time=_LONG_AGO)],
+                phase="Running", conditions=[PodCondition(type="Ready", status="True", last_transition_time=_LONG_AGO)]
             ),
         )
         for action in done.actions

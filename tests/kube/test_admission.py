@@ -51,10 +51,7 @@ REQUESTS: dict[str, tuple[Data, dict[str, str]]] = {
         {"cpu": "3", "memory": "1Gi"},
     ),
     "container hugepages become a pod-level limit": (
-        containers(
-            {"requests": {"cpu": "1"}, "limits": {"hugepages-2Mi": "4Mi"}},
-            pod_level={"limits": {"cpu": "2"}},
-        ),
+        containers({"requests": {"cpu": "1"}, "limits": {"hugepages-2Mi": "4Mi"}}, pod_level={"limits": {"cpu": "2"}}),
         {"cpu": "1", "hugepages-2Mi": "4Mi"},
     ),
     "overhead is added": (containers({"requests": {"cpu": "1"}}, overhead={"cpu": "250m"}), {"cpu": "1250m"}),

@@ -241,7 +241,7 @@ BOUNDS: dict[str, tuple[Data, Data, str | None]] = {
 def test_what_limit_ranges_allow(case: str) -> None:
     item, resources, message = BOUNDS[case]
     made = Pod(
-        spec=PodSpec(containers=[Container(name="c", resources=msgspec.convert(resources, ResourceRequirements))]),
+        spec=PodSpec(containers=[Container(name="c", resources=msgspec.convert(resources, ResourceRequirements))])
     )
     bounds = msgspec.convert({"type": "Container", **item}, LimitRangeItem)
     assert refusal(made, LimitRange(spec=LimitRangeSpec(limits=[bounds])), LATEST) == message

@@ -6,8 +6,7 @@ import pytest
 
 from kubespread.kube.api.core import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
-from kubespread.kube.node_selector import parse_term, pinned_names
-from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
+from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector, parse_term, pinned_names
 
 REQUIREMENTS: list[tuple[str, tuple[str, ...], str | None, bool]] = [
     ("In", ("a", "b"), "a", True),

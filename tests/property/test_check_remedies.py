@@ -30,10 +30,7 @@ constraints = st.fixed_dictionaries(
         "whenUnsatisfiable": st.sampled_from(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"]),
         "labelSelector": st.sampled_from([{"matchLabels": {"app": "web"}}] * 3 + [{"matchLabels": {"app": "wbe"}}]),
     },
-    optional={
-        "nodeTaintsPolicy": st.just("Honor"),
-        "matchLabelKeys": st.just(["pod-template-hash"]),
-    },
+    optional={"nodeTaintsPolicy": st.just("Honor"), "matchLabelKeys": st.just(["pod-template-hash"])},
 )
 
 
@@ -77,9 +74,7 @@ POOL = {
     "apiVersion": "karpenter.sh/v1",
     "kind": "NodePool",
     "metadata": {"name": "np"},
-    "spec": {
-        "template": {"spec": {"requirements": [{"key": ZONE, "operator": "In", "values": ["a", "b", "c"]}]}},
-    },
+    "spec": {"template": {"spec": {"requirements": [{"key": ZONE, "operator": "In", "values": ["a", "b", "c"]}]}}},
 }
 
 

@@ -15,15 +15,7 @@ from tests.builders import Data
 from tests.property.test_invariants import questions
 
 EDITS = st.lists(
-    st.sampled_from(
-        [
-            "cordon n0",
-            "uncordon n0",
-            "taint n0=slow:PreferNoSchedule",
-            "label n0=zone=a",
-            "add-node n0:2",
-        ]
-    ),
+    st.sampled_from(["cordon n0", "uncordon n0", "taint n0=slow:PreferNoSchedule", "label n0=zone=a", "add-node n0:2"]),
     max_size=3,
 )
 

@@ -94,9 +94,7 @@ def check(row: WorkloadDifference | None, before: ExplainReport | str, after: Ex
 
 @given(sides())
 @settings(max_examples=10, deadline=None)
-def test_each_row_is_what_is_said_of_the_workload_alone(
-    asked: tuple[list[Data], ClusterSide, ClusterSide],
-) -> None:
+def test_each_row_is_what_is_said_of_the_workload_alone(asked: tuple[list[Data], ClusterSide, ClusterSide]) -> None:
     objects, before, after = asked
     report = kubespread.compare(before, after)
     rows = {row.workload: row for row in report.workloads}

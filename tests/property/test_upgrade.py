@@ -13,15 +13,7 @@ import kubespread
 from kubespread import Snapshot, UpgradeReport
 from kubespread.reports.happened import GonePod, PendingPods, UnmadePods
 from tests.builders import Data
-from tests.property.workloads_on_nodes import (
-    after,
-    clusters,
-    missing,
-    numbers_in,
-    numbers_said,
-    snapshot_of,
-    waiting,
-)
+from tests.property.workloads_on_nodes import after, clusters, missing, numbers_in, numbers_said, snapshot_of, waiting
 
 POOLS = st.sampled_from(["zone=a", "zone in (a,b)", "n0"])
 MANNERS: list[dict[str, Any]] = [{}, {}, {"surge": 1}, {"batch": 2}, {"force": True}]

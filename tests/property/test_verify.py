@@ -102,8 +102,7 @@ def test_one_workload_is_decided_as_by_hand(
     replicas = len(places)
     objects = [*nodes, *deployment("web", tuple(places), cpu=str(cpu)), budget("web", minAvailable=healthy)]
     report = verified(
-        snapshot_of(objects),
-        {"spread": {"zone": most}, "fits": wanted, "drain": "never blocked", "ready": f"{share}%"},
+        snapshot_of(objects), {"spread": {"zone": most}, "fits": wanted, "drain": "never blocked", "ready": f"{share}%"}
     )
     found = {row.clause: row for row in report.clauses}
     zones = Counter({"a": 0, "b": 0, "c": 0}) | Counter("abcc"[int(name[1])] for name in places)

@@ -20,7 +20,7 @@ NODES = [node(f"n{number}", zone="abc"[number % 3], cpu="2", host=f"n{number}") 
 MATCH = {"labelSelector": {"matchLabels": {"foo": "bar"}}}
 APART = {
     "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": key, **MATCH} for key in ("zone", "rack")],
+        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": key, **MATCH} for key in ("zone", "rack")]
     }
 }
 CORNER = [node("n0", zone="a", rack="1"), node("n1", zone="a", rack="2"), node("n2", zone="b", rack="1")]

@@ -150,10 +150,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         lambda cluster: kubespread.simulate_then(cluster, [NEW], ["evict=web-c"]),
         NEW_POD | VOLUMES | {"PodDisruptionBudget", "StatefulSet"},
     ),
-    "compare": (
-        lambda cluster: kubespread.compare(Side(cluster, NEW), Side(cluster, NEW, set=["cpu=2"])),
-        NEW_POD,
-    ),
+    "compare": (lambda cluster: kubespread.compare(Side(cluster, NEW), Side(cluster, NEW, set=["cpu=2"])), NEW_POD),
     "map": (lambda cluster: kubespread.topology_map(cluster, NEW), frozenset(("Service",))),
     "capacity": (lambda cluster: kubespread.capacity(cluster, "cpu=1"), frozenset()),
     "survive": (
@@ -169,10 +166,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
     ),
     "rebalance": (kubespread.rebalance, JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet"}),
-    "removable": (
-        kubespread.removable,
-        JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
-    ),
+    "removable": (kubespread.removable, JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"}),
     "audit": (kubespread.audit, JUDGED | VOLUMES | AGAIN | {"ReplicaSet", "StatefulSet"}),
     "report": (
         kubespread.report,
@@ -255,10 +249,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "report": (kubespread.report, DEVICES),
     "verify": (lambda cluster: kubespread.verify(cluster, PROMISED), DEVICES),
     "check": (kubespread.check, DEVICES),
-    "play": (
-        lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}),
-        DEVICES,
-    ),
+    "play": (lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}), DEVICES),
     "advise": (lambda cluster: kubespread.advise(cluster, "pod/train-b"), MADE_ALREADY),
     "advise, of replicas": (lambda cluster: kubespread.advise(cluster, "deploy/train", 2), DEVICES),
     "pending": (kubespread.pending, DEVICES),

@@ -13,7 +13,7 @@ from tests.builders import Data, hard, node, pod
 MATCH = {"labelSelector": {"matchLabels": {"foo": "bar"}}}
 APART = {
     "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": key, **MATCH} for key in ("zone", "rack")],
+        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": key, **MATCH} for key in ("zone", "rack")]
     }
 }
 # Whoever begins in the corner n0 leaves no room for a second.

@@ -82,11 +82,7 @@ CASES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
         {},
         ["6/6/0/0 0->2 5 passes complete [2]", "6/6/0/0 2->0 5 passes complete [0]"],
     ),
-    "a drain and an uncordon": (
-        [{"drain": "node-a1"}, "uncordon node-a1"],
-        {},
-        ["1/1/0/0 0->0", "0/0/0/0"],
-    ),
+    "a drain and an uncordon": ([{"drain": "node-a1"}, "uncordon node-a1"], {}, ["1/1/0/0 0->0", "0/0/0/0"]),
     "fewer replicas": ([{"scale": {"workload": "deploy/web", "replicas": 3}}], {}, ["0/3/0/0 0->0"]),
     "pods that are deleted are made again": ([{"delete": {"pods": "app=web"}}], {}, ["6/6/0/0 0->0"]),
     "a pool that is replaced": (["upgrade zone=a --surge 1"], {}, ["2/2/0/0 0->0"]),

@@ -44,16 +44,8 @@ CASES: dict[str, tuple[list[Data], Data, tuple[Any, ...]]] = {
         deployment(14),
         (12, LACKING, None, 12, 0),
     ),
-    "one short of minCount, so none is bound": (
-        [pod_group(min_count=13)],
-        deployment(14),
-        (0, LACKING, WAITS, 13, 0),
-    ),
-    "fewer pods than minCount are not tried": (
-        [pod_group(min_count=6)],
-        deployment(5),
-        (0, TOO_FEW, TOO_FEW, 6, 0),
-    ),
+    "one short of minCount, so none is bound": ([pod_group(min_count=13)], deployment(14), (0, LACKING, WAITS, 13, 0)),
+    "fewer pods than minCount are not tried": ([pod_group(min_count=6)], deployment(5), (0, TOO_FEW, TOO_FEW, 6, 0)),
     "pods of others that run count": (
         [pod_group(min_count=6), member("a", "n0")],
         deployment(5),

@@ -145,9 +145,7 @@ def test_pods_that_nobody_makes_again_hold_a_node_whose_pods_would_push_them_awa
         *deployment("big", ("n0",), cpu="6", spec=big),
         pod("small", "n1", requests={"cpu": "4"}),
     ]
-    assert lines(asked(objects, "n0")) == [
-        "n0 no: preempts: default/small: pods without a controller are preempted",
-    ]
+    assert lines(asked(objects, "n0")) == ["n0 no: preempts: default/small: pods without a controller are preempted"]
 
 
 def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_preempt() -> None:
@@ -161,7 +159,7 @@ def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_pr
     assert lines(asked(objects, "n0")) == ["n0 yes 1"]
     assert asked(objects, "n0").rows[0].preempted == ("default/lo-a",)
     assert lines(asked([*objects, budget("lo", minAvailable=1)], "n0")) == [
-        "n0 no: preempts: default/lo-a: preempted though the disruption budget lo does not allow it",
+        "n0 no: preempts: default/lo-a: preempted though the disruption budget lo does not allow it"
     ]
 
 
@@ -200,9 +198,7 @@ def test_ordinals_that_are_not_made_again_hold_the_node_of_one_that_runs() -> No
     """db-0 waits and is to be ready before db-1 is made again."""
     nowhere = {"nodeSelector": {"disk": "ssd"}}
     objects = [*hosts("a", "a"), *stateful_set("db", (None, "n0"), spec=nowhere)]
-    assert lines(asked(objects, "n0")) == [
-        "n0 no: notMade: default/StatefulSet/db: waits for db-0, which has no node",
-    ]
+    assert lines(asked(objects, "n0")) == ["n0 no: notMade: default/StatefulSet/db: waits for db-0, which has no node"]
 
 
 def test_a_quota_that_refuses_the_successor_holds_the_node() -> None:

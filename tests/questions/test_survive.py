@@ -91,12 +91,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         [f"{zone}: 1 lost, 1 placed, 0 pending, 0 if deleted" for zone in "abc"],
     ),
     "bare pods are not made again, daemons go with their nodes, a StatefulSet waits for the Node objects": (
-        [
-            *hosts("a", "b"),
-            *stateful_set("db", ("n0", "n1")),
-            *daemon_set("agent", ("n0", "n1")),
-            pod("bare", "n0"),
-        ],
+        [*hosts("a", "b"), *stateful_set("db", ("n0", "n1")), *daemon_set("agent", ("n0", "n1")), pod("bare", "n0")],
         [
             "a: 2 lost, 0 placed, 0 pending, 0 if deleted",
             "not remade default/bare",

@@ -277,11 +277,11 @@ def test_each_part_is_told_with_what_is_known_of_it_and_how_long_the_others_take
 def test_long_answers_tell_in_lines_what_is_known_so_far(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from kubespread.cli import waiting
+    from kubespread.cli import cluster
 
     clock = iter([0.0, 1.0, 6.0, 7.0, 12.0, 20.0])
-    monkeypatch.setattr(waiting, "monotonic", lambda: next(clock))
-    with waiting.waiting("losing domains", quiet=False, verbose=True) as hearing:
+    monkeypatch.setattr(cluster, "monotonic", lambda: next(clock))
+    with cluster.waiting("losing domains", quiet=False, verbose=True) as hearing:
         assert hearing.on_part is not None
         for number, known in enumerate(["", "zone b is bad", "", "zone d is bad", "zone e is bad"], 1):
             hearing.on_part(Part(number, 5, known, 60.0 - 10 * number))

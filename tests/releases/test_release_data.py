@@ -191,10 +191,7 @@ def written(checkout: Path, *arguments: str) -> dict[str, Any]:
     return data
 
 
-FIELDS = {
-    "Container": {"after": "", "name": ""},
-    "PodSpec": {"hostAliases": None, "overhead": ""},
-}
+FIELDS = {"Container": {"after": "", "name": ""}, "PodSpec": {"hostAliases": None, "overhead": ""}}
 
 
 def test_a_file_holds_what_the_checkout_has_otherwise(folder: Path) -> None:

@@ -84,10 +84,7 @@ STEPS: dict[str, tuple[Any, Step]] = {
         {"rollout": {"workload": "deploy/web", "manifest": "v=2.yaml"}},
         Step("rollout deploy/web v=2.yaml", Rollout(WEB, "v=2.yaml")),
     ),
-    "a quote in a field": (
-        {"upgrade": {"nodes": "it's"}},
-        Step("upgrade it's", Upgrade(Target("it's"))),
-    ),
+    "a quote in a field": ({"upgrade": {"nodes": "it's"}}, Step("upgrade it's", Upgrade(Target("it's")))),
     "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", stuck=(WEB,))),
     "readiness as text": ("ready deploy/web", Step("ready deploy/web", ready=(WEB,))),
     "a name and readiness beside a step": (

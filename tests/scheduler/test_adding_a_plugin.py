@@ -75,12 +75,7 @@ def long_names(setting: Setting) -> LongNames:
     return LongNames(least=2 if setting.version.since(36) else 3)
 
 
-SPECIFICATION = Specification(
-    name=LongNames.name,
-    points=frozenset({FILTER, SCORE}),
-    make=long_names,
-    weight=5,
-)
+SPECIFICATION = Specification(name=LongNames.name, points=frozenset({FILTER, SCORE}), make=long_names, weight=5)
 NODES = [node("a"), node("bb"), node("cccc")]
 
 

@@ -228,13 +228,7 @@ def test_domains_say_which_of_their_nodes_count() -> None:
         constraint.node_taints_policy,
         constraint.min_domains,
         constraint.global_minimum,
-    ) == (
-        "foo=bar",
-        "pod",
-        "Honor",
-        1,
-        1,
-    )
+    ) == ("foo=bar", "pod", "Honor", 1, 1)
 
 
 def test_added_affinity_is_invisible_to_the_policies() -> None:

@@ -86,10 +86,7 @@ def test_dynamic_resources_score_since_1_35() -> None:
     assert (
         "DynamicResources" in at_version("1.34", TWO_ZONES, pod()).nodes[0].scores,
         scores(ask(TWO_ZONES, pod()), "DynamicResources"),
-    ) == (
-        False,
-        {"n1": 0, "n2": 0},
-    )
+    ) == (False, {"n1": 0, "n2": 0})
 
 
 @pytest.mark.parametrize(

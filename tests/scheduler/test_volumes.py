@@ -375,10 +375,7 @@ def test_a_migrated_volume_needs_its_drivers_zone_label() -> None:
     ebs = volume(only=only, awsElasticBlockStore={"volumeID": "x"})
     migrated = csi_node("n1", {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"})
     plain = {**node("n1"), "metadata": {"name": "n1", "labels": {GA_ZONE: "a"}}}
-    labeled = {
-        **node("n1"),
-        "metadata": {"name": "n1", "labels": {GA_ZONE: "a", "topology.ebs.csi.aws.com/zone": "a"}},
-    }
+    labeled = {**node("n1"), "metadata": {"name": "n1", "labels": {GA_ZONE: "a", "topology.ebs.csi.aws.com/zone": "a"}}}
     assert reasons(ask([plain, claim(volume="pv1"), ebs], uses("c"))) == {}
     assert reasons(ask([plain, migrated, claim(volume="pv1"), ebs], uses("c"))) == {"n1": NODE_CONFLICT}
     assert reasons(ask([labeled, migrated, claim(volume="pv1"), ebs], uses("c"))) == {}

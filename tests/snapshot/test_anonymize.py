@@ -180,11 +180,7 @@ def test_the_map_says_what_stands_for_what_and_only_its_owner_reads_it(tmp_path:
 
 
 NO_MAP = {
-    "nothing anonymized": (
-        ["--map", "m"],
-        2,
-        "--map is for --anonymize: add that, or leave it out",
-    ),
+    "nothing anonymized": (["--map", "m"], 2, "--map is for --anonymize: add that, or leave it out"),
     "the snapshot itself": (["--anonymize", "--map", "./s.json"], 2, "-o/--output and --map name the same file"),
     "no such folder": (["--anonymize", "--map", "no/m"], 2, "no/m: No such file or directory"),
 }

@@ -81,10 +81,7 @@ USERS: dict[str, tuple[Data, str]] = {
         {"client-certificate": "/no/cert.pem", "client-key": "/no/key.pem"},
         "/no/cert.pem: client-certificate of the kubeconfig: No such file or directory",
     ),
-    "a key without end": (
-        {"client-key": "/dev/zero"},
-        "/dev/zero: client-key of the kubeconfig: more than 1 MiB",
-    ),
+    "a key without end": ({"client-key": "/dev/zero"}, "/dev/zero: client-key of the kubeconfig: more than 1 MiB"),
 }
 
 

@@ -82,10 +82,7 @@ NOBODY: dict[str, tuple[str, str]] = {
     "the short key of a label": ("cordon zone", 'nodes "zone" not found: it is the key of a label, write zone=VALUE'),
     "two names": ("cordon n0,n1", "no node has the labels n0,n1: n0 is a node, give each node an edit of its own"),
     "a mistyped key": ("cordon pol=db", "no node has the label 'pol'; did you mean pool?"),
-    "an unknown key": (
-        "cordon rack=1",
-        f"no node has the label 'rack'; there are {HOSTNAME}, pool, {ZONE}",
-    ),
+    "an unknown key": ("cordon rack=1", f"no node has the label 'rack'; there are {HOSTNAME}, pool, {ZONE}"),
     "a mistyped value": ("cordon pool=webb", 'no node has pool=webb, did you mean "web"?'),
     "an unknown value": ("cordon zone=c", f"no node has {ZONE}=c; there are a, b"),
     "labels that no node has together": ("cordon zone=b,pool=web", "no node has the labels zone=b,pool=web"),

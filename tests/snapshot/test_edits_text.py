@@ -89,10 +89,7 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "an eviction": ("evict web-7d9", EvictPod("web-7d9")),
     "an eviction in a namespace": ("evict shop/web-7d9", EvictPod("web-7d9", "shop")),
     "a number of replicas": ("scale deploy/web=5", Scale("Deployment", "web", 5)),
-    "a number of replicas in a namespace": (
-        "scale shop/statefulsets.apps/db=0",
-        Scale("StatefulSet", "db", 0, "shop"),
-    ),
+    "a number of replicas in a namespace": ("scale shop/statefulsets.apps/db=0", Scale("StatefulSet", "db", 0, "shop")),
 }
 
 

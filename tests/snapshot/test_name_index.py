@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from kubespread.manifest.parts import MalformedError
-from kubespread.snapshot.files import object_names
+from kubespread.snapshot.files import reader
 from kubespread.snapshot.name_index import names_in
 
 
@@ -70,7 +70,7 @@ def test_a_file_is_read_once_while_it_is_the_same(
     file = written(tmp_path / "cluster.json", OBJECTS)
     first = names_in(str(file), environment)
     with monkeypatch.context() as patch:
-        patch.setattr(object_names, "read_names", None)
+        patch.setattr(reader, "read_names", None)
         assert names_in(str(file), environment) == first
     state = file.stat()
     # As many bytes, and a later time.

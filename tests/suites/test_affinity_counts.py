@@ -106,10 +106,7 @@ def met_in_domains(report: kubespread.ExplainReport) -> dict[tuple[str, str], in
 
 CLUSTER = nodes("nodeA region=r1 zone=z11", "nodeB region=r1 zone=z12", "nodeC region=r2 zone=z21")
 FOO_BAR = away(term("region", ("foo", "In", "bar")))
-COMPLEX = (
-    term("region", ("foo", "In", "bar", "buzz")),
-    term("zone", ("service", "NotIn", "bar", "security", "test")),
-)
+COMPLEX = (term("region", ("foo", "In", "bar", "buzz")), term("zone", ("service", "NotIn", "bar", "security", "test")))
 Moved = tuple[list[Data], Data, list[Data], dict[tuple[str, str], int], dict[str, str]]
 """What exists, the pod, the one that comes and goes; with that one, the domains of anti-affinity and the verdicts."""
 

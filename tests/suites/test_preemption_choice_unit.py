@@ -170,12 +170,7 @@ def test_a_pod_that_leaves_for_another_reason_does_not_bar_preemption() -> None:
     assert found(report) == ("node1", {"p1"}, 0)
 
 
-SEVERAL = (
-    "p1.1 node1 low small",
-    "p1.2 node1 low small",
-    "p2.1 node2 high large",
-    "p3.1 node3 mid medium",
-)
+SEVERAL = ("p1.1 node1 low small", "p1.2 node1 low small", "p2.1 node2 high large", "p3.1 node3 mid medium")
 THREE = ("node1", "node2", "node3")
 
 WHOLE: dict[str, tuple[tuple[str, ...], Data, tuple[str, ...], Found | None]] = {

@@ -122,10 +122,7 @@ TABLE: dict[str, tuple[tuple[str, ...], Data, list[Data], Candidates]] = {
     "the victim which belongs to DisruptedPods is treated as 'nonViolating'": (
         ("node1",),
         VERY_LARGE,
-        [
-            *preemption_pods(*PAIR, "p1.3 node1 mid medium app=foo"),
-            budget(1, "app=foo", disrupted=("p1.3",)),
-        ],
+        [*preemption_pods(*PAIR, "p1.3 node1 mid medium app=foo"), budget(1, "app=foo", disrupted=("p1.3",))],
         {"node1": ({"p1.1", "p1.2", "p1.3"}, 1)},
     ),
 }

@@ -46,11 +46,7 @@ def avoiding(value: str) -> Data:
 
 def around(priority: int) -> list[Data]:
     """A pod the preemptor avoids, and one that avoids the preemptor."""
-    return [
-        *NODE,
-        paused("pod-0", MEDIUM, "pod=p0"),
-        paused("pod-1", priority, "pod=p1", **avoiding("preemptor")),
-    ]
+    return [*NODE, paused("pod-0", MEDIUM, "pod=p0"), paused("pod-1", priority, "pod=p1", **avoiding("preemptor"))]
 
 
 AVOIDS_P0 = preemptor(100, "pod=preemptor", **avoiding("p0"))
@@ -124,8 +120,7 @@ def critical(name: str, class_name: str) -> Data:
 
 # The cases of TestPodPriorityResolution: whom a pod may evict tells the priority it was given.
 @pytest.mark.parametrize(
-    ("class_name", "priority"),
-    [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)],
+    ("class_name", "priority"), [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)]
 )
 def test_the_priority_of_system_classes(class_name: str, priority: int) -> None:
     one = preemption_nodes("node1", pods=1)

@@ -38,12 +38,7 @@ ONE_ON_EACH = pods("node-a foo zone=zone1", "node-b foo zone=zone2")
 GATE_OFF = ("1.32", "NodeInclusionPolicyInPodTopologySpread=false")
 
 ADDED: dict[str, Case] = {
-    "node a and b both impact current min match": (
-        AB_XY[:2],
-        FOO_ON_NODE,
-        "node-a foo",
-        [{"node-a": 1, "node-b": 0}],
-    ),
+    "node a and b both impact current min match": (AB_XY[:2], FOO_ON_NODE, "node-a foo", [{"node-a": 1, "node-b": 0}]),
     "only node a impacts current min match": (
         AB_XY[:2] + pods("node-b foo"),
         FOO_ON_NODE,

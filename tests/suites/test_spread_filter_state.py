@@ -31,10 +31,7 @@ FOO = {"foo": ""}
 LIST: Data = {"defaultingType": "List"}
 # The release in which a gate could be switched off last, or the one that is asked otherwise, and the gates.
 NO_POLICIES = ("1.32", "NodeInclusionPolicyInPodTopologySpread=false")
-NO_LABEL_KEYS = (
-    None,
-    "MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge=false",
-)
+NO_LABEL_KEYS = (None, "MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge=false")
 
 
 def by_default(*constraints: tuple[int, str, str]) -> Data:
@@ -174,10 +171,7 @@ STATE: dict[str, tuple[list[Data], Data, list[Counts]]] = {
         )
         + pods("node-a foo x2", "node-x foo x2", "node-y foo"),
         asking(
-            "foo",
-            must("zone", nodeAffinityPolicy="Ignore"),
-            must("node", nodeTaintsPolicy="Honor"),
-            nodeSelector=FOO,
+            "foo", must("zone", nodeAffinityPolicy="Ignore"), must("node", nodeTaintsPolicy="Honor"), nodeSelector=FOO
         ),
         [{"zone1": 2, "zone2": 3}, {"node-x": 2, "node-y": 1}],
     ),

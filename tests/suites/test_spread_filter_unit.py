@@ -41,12 +41,7 @@ ALL_FOUR = {FITS: "node-a node-b node-x node-y"}
 
 SINGLE: dict[str, Case] = {
     "no existing pods": (AB_XY, [], asking("foo", must("zone")), ALL_FOUR),
-    "no existing pods, incoming pod doesn't match itself": (
-        AB_XY,
-        [],
-        asking("foo", must("zone", on="bar")),
-        ALL_FOUR,
-    ),
+    "no existing pods, incoming pod doesn't match itself": (AB_XY, [], asking("foo", must("zone", on="bar")), ALL_FOUR),
     "existing pods in a different namespace do not count": (
         AB_XY,
         pods("node-a foo @ns1", "node-a foo @ns2", "node-x foo", "node-y foo"),
@@ -245,10 +240,7 @@ MULTIPLE: dict[str, Case] = {
         AXY_WITH_FOO_Y_TAINTED,
         ONE_EACH_ON_ABY,
         asking(
-            "foo",
-            must("zone", nodeTaintsPolicy="Honor"),
-            must("node", nodeAffinityPolicy="Ignore"),
-            nodeSelector=FOO,
+            "foo", must("zone", nodeTaintsPolicy="Honor"), must("node", nodeAffinityPolicy="Ignore"), nodeSelector=FOO
         ),
         {NO: "node-a node-b node-y", FITS: "node-x"},
     ),

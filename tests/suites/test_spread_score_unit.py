@@ -194,9 +194,7 @@ SCORED: dict[str, tuple[list[Data], list[Data], Data, dict[str, int]]] = {
         AB_CD,
         pods("node-a foo", "node-b foo bar", "node-c foo", "node-c bar"),
         asking(
-            "foo bar",
-            should("zone", on="", matchLabelKeys=["foo"]),
-            should(HOSTNAME, on="", matchLabelKeys=["bar"]),
+            "foo bar", should("zone", on="", matchLabelKeys=["foo"]), should(HOSTNAME, on="", matchLabelKeys=["bar"])
         ),
         {"node-a": 60, "node-b": 20, "node-c": 60, "node-d": 100},
     ),

@@ -68,13 +68,7 @@ def candidate(constraints: int) -> Data:
 
 
 def report(
-    nodes: int,
-    names: str,
-    constraints: int,
-    *,
-    everyone_fails: bool = False,
-    unlabelled: int = 0,
-    pods: bool = False,
+    nodes: int, names: str, constraints: int, *, everyone_fails: bool = False, unlabelled: int = 0, pods: bool = False
 ) -> kubespread.ExplainReport:
     snapshot = cluster(nodes, names, everyone_fails=everyone_fails, unlabelled=unlabelled)
     return kubespread.explain(snapshot, candidate(constraints), pods=pods)

@@ -14,13 +14,7 @@ import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit import prometheus
-from kubespread.questions.audit.report import (
-    AuditedConstraint,
-    AuditedWorkload,
-    AuditFinding,
-    Cause,
-    DomainPods,
-)
+from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, Cause, DomainPods
 from kubespread.questions.audit.view import CAUSE_WORDS
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look

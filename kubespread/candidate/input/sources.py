@@ -1,4 +1,7 @@
-"""What a question is about: manifests from files and directories, and workloads of the cluster by name or kind."""
+"""What a question is about: manifests from files and directories, and workloads of the cluster by name or kind.
+
+Errors for a namespace, or workloads, that the cluster does not have.
+"""
 
 from __future__ import annotations
 

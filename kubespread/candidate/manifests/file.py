@@ -1,4 +1,7 @@
-"""The objects of a manifest, which of them is meant, and where in it something is wrong."""
+"""The objects of a manifest, which of them is meant, and where in it something is wrong.
+
+Decodes as much of an object as possible, so that all its faults are reported at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Which cluster is asked about, and how it is reached."""
+"""Which cluster is asked about, and how it is reached.
+
+What is changed in the cluster before the question is asked. How it is scheduled. How an answer is written, and what is
+printed beside it.
+"""
 
 from __future__ import annotations
 
@@ -100,20 +104,14 @@ class SchedulerOptions:
     """How it is scheduled."""
 
     scheduler_config: Annotated[
-        str | None,
-        valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with."),
+        str | None, valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with.")
     ] = None
     scheduler_name: Annotated[
         str | None,
         valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
     ] = None
     kube_version: Annotated[
-        str | None,
-        valued(
-            "--kube-version",
-            metavar="1.X[.Y]",
-            help=f"{RELEASES} (default: {DEFAULT_RELEASE}).",
-        ),
+        str | None, valued("--kube-version", metavar="1.X[.Y]", help=f"{RELEASES} (default: {DEFAULT_RELEASE}).")
     ] = None
     feature_gates: Annotated[
         str | None,
@@ -218,22 +216,18 @@ class ClusterOptions:
     ] = None
     context: Annotated[str | None, valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
     kubeconfig: Annotated[
-        str | None,
-        valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
+        str | None, valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.")
     ] = None
     cluster: Annotated[str | None, valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
     user: Annotated[str | None, valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
     as_user: Annotated[str | None, valued("--as", metavar="USER", help="User to impersonate.")] = None
     as_group: Annotated[
-        list[str] | None,
-        valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable."),
+        list[str] | None, valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable.")
     ] = None
     request_timeout: Annotated[
         str,
         typer.Option(
-            "--request-timeout",
-            metavar="TIME",
-            help="Time limit for one request, such as 1s or 2m; 0 waits forever.",
+            "--request-timeout", metavar="TIME", help="Time limit for one request, such as 1s or 2m; 0 waits forever."
         ),
     ] = "30s"
     chunk_size: Annotated[

@@ -137,8 +137,7 @@ class _Rollout:
 
     def _annotated(self, replica_set: ReplicaSet) -> ReplicaSet:
         return _with_annotations(
-            replica_set,
-            {DESIRED_REPLICAS: str(self.replicas), MAX_REPLICAS: str(self.replicas + self.max_surge)},
+            replica_set, {DESIRED_REPLICAS: str(self.replicas), MAX_REPLICAS: str(self.replicas + self.max_surge)}
         )
 
     def _with_revision(self, new: ReplicaSet) -> ReplicaSet:

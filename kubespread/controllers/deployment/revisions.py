@@ -1,5 +1,7 @@
 """The ReplicaSets of a Deployment: one for each template it has had, all but the newest being scaled down.
 
+How many pods a Deployment asks for, and how far a rollout may go above and below.
+
 Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet, EqualIgnoreHash, Revision,
     FindActiveOrLatest
 Source: pkg/apis/apps/v1/defaults.go, SetDefaults_Deployment

@@ -21,12 +21,7 @@ from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements
 from kubespread.kube.api.kinds import NAMESPACED
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.pod_requests import (
-    HUGEPAGES_PREFIX,
-    amounts,
-    container_total,
-    is_pod_level_resource,
-)
+from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"

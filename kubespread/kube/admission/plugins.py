@@ -1,5 +1,10 @@
 """Admission with the objects of the snapshot: what it changes in a pod, what it refuses, and what it cannot know.
 
+LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods. Amounts are
+compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Tolerations that admission adds to a pod:
+those of its runtime class, five minutes for nodes that are not reachable, and those of taints that reserve nodes for
+pods that request their extended resources. What the API server does to a pod that is sent to it, in its order.
+
 Source: plugin/pkg/admission/limitranger/admission.go, Admit, Validate
 Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
 Source: plugin/pkg/admission/priority/admission.go, admitPod
@@ -7,6 +12,7 @@ Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, vali
 Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, Validate
 Source: plugin/pkg/admission/limitranger/admission.go, PodMutateLimitFunc, defaultContainerResourceRequirements
 Source: plugin/pkg/admission/limitranger/admission.go, PodValidateLimitFunc, minConstraint, maxConstraint,
+    limitRequestRatioConstraint
 Source: plugin/pkg/admission/defaulttolerationseconds/admission.go, Admit
 Source: plugin/pkg/admission/extendedresourcetoleration/admission.go, Admit
 Source: plugin/pkg/admission/runtimeclass/admission.go, setScheduling

@@ -36,16 +36,7 @@ READ_OF_MACHINES = (
     GROUP_MAX_SIZE,
     *(
         f"{CAPACITY_PREFIX}{name}"
-        for name in (
-            "cpu",
-            "memory",
-            "ephemeral-disk",
-            "maxPods",
-            "gpu-type",
-            "gpu-count",
-            "labels",
-            "taints",
-        )
+        for name in ("cpu", "memory", "ephemeral-disk", "maxPods", "gpu-type", "gpu-count", "labels", "taints")
     ),
 )
 """Those that cluster-autoscaler reads of MachineDeployments."""

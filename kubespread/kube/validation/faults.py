@@ -1,8 +1,11 @@
 """The shapes of the API server's validation errors.
 
+Validation of label maps and label selectors.
+
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go, Error, ErrorBody, Invalid, Required,
     Forbidden, NotSupported, Duplicate
 Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, ValidateLabels,
+    ValidateLabelSelector, ValidateLabelSelectorRequirement
 """
 
 from __future__ import annotations

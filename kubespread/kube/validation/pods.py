@@ -1,14 +1,20 @@
 """Validation of a pod or a pod template, its containers and its resource claims, in the order of the API server's
 checks.
 
+Validation of node affinity, pod affinity and pod anti-affinity. Validation of topologySpreadConstraints.
+
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMetadataAndSpec, ValidatePodSpec,
     validateContainers, validateInitContainers
 Source: pkg/apis/core/validation/validation.go, validateContainerCommon, validatePodResourceClaims,
     ValidateTolerations, validateSchedulingGates
 Source: pkg/apis/core/validation/validation.go, validateAffinity, validateNodeAffinity, ValidateNodeSelectorTerm,
+    ValidatePreferredSchedulingTerms
 Source: pkg/apis/core/validation/validation.go, validatePodAffinity, validatePodAntiAffinity, validatePodAffinityTerm,
+    ValidatePodAffinityTermSelector
 Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints, validateMinDomains,
+    ValidateTopologyKey, ValidateWhenUnsatisfiable
 Source: pkg/apis/core/validation/validation.go, ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy,
+    ValidateMatchLabelKeysInTopologySpread
 """
 
 from __future__ import annotations
@@ -35,8 +41,8 @@ from kubespread.kube.api.core import (
 )
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
-from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.quantity import QuantityError
+from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
 from kubespread.kube.validation.faults import (
     BAD_OPERATOR,

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName
 from kubespread.reports.advise import Advice, costly, not_enough, untried
-from kubespread.reports.parts import (
-    ClusterReport,
-    ConstraintReport,
-    Judgment,
-    PodReference,
-)
+from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference
 from kubespread.wording import count_of, some_of
 
 

@@ -1,4 +1,7 @@
-"""A workload's pods placed afresh: all are removed, then placed one by one, as things are or with one thing changed."""
+"""A workload's pods placed afresh: all are removed, then placed one by one, as things are or with one thing changed.
+
+What constraints count, in columns: a hostname has as many domains as there are nodes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow.
 
+Services, and how many endpoints that are ready each domain has.
+
 Source: staging/src/k8s.io/endpointslice/reconciler.go, reconcileByAddressType
 Source: staging/src/k8s.io/endpointslice/utils.go, podToEndpoint
 Source: staging/src/k8s.io/endpointslice/util/controller_utils.go, ShouldPodBeInEndpoints
@@ -28,11 +30,15 @@ from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed, Spread,
 from kubespread.questions.audit.causes import (
     Effect,
     Exceeded,
+    Standing,
     Staying,
     first_that_ends,
+    gated,
     in_one_domain,
+    missing,
     of_exceeded,
     pods_in_domains,
+    scheduled_by_others,
 )
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.question import Audit
@@ -47,7 +53,6 @@ from kubespread.questions.audit.report import (
     sentence,
 )
 from kubespread.questions.audit.revisions import Group, RevisionsOf, groups
-from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler

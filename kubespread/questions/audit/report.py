@@ -9,13 +9,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import (
-    Judgment,
-    PreemptedPod,
-    Report,
-    ScheduledReport,
-    preempted_pods,
-)
+from kubespread.reports.parts import Judgment, PreemptedPod, Report, ScheduledReport, preempted_pods
 from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, short_key, some_of
 
@@ -526,10 +520,7 @@ def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
 
 def constraint_text(constraint: AuditedConstraint) -> str:
     """``zone ≤ 1``, with anything unusual: ``zone ≤ 5 soft, default``."""
-    extras = [
-        *([] if constraint.is_hard else ["soft"]),
-        *(["default"] if constraint.source != "pod" else []),
-    ]
+    extras = [*([] if constraint.is_hard else ["soft"]), *(["default"] if constraint.source != "pod" else [])]
     text = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}"
     return f"{text} {', '.join(extras)}" if extras else text
 

@@ -1,4 +1,7 @@
-"""Which of a workload's pods are of its newest revision, and what its next pod is made of."""
+"""Which of a workload's pods are of its newest revision, and what its next pod is made of.
+
+The workloads of a world with their pods, and pods without a controller that look like one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A cluster that gets nodes one by one in a simulation: nothing of it happens in the world."""
+"""A cluster that gets nodes one by one in a simulation: nothing of it happens in the world.
+
+Pods that wait for a node, grouped as autoscalers do: identical ones together.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 ones; then the new nodes are launched and kube-scheduler places the waiting pods.
 
 A planned node may be any machine that takes all its pods, and the cheapest of them is launched. Outlined; where
-Karpenter chooses at random, the first name is taken.
+Karpenter chooses at random, the first name is taken. Topology spread as Karpenter sees it: the minimum is taken over
+the domains that its pools could make, whether or not a node of them runs. Outlined.
 
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/scheduler.go, Solve, addToExistingNode,
     addToInflightNode, addToNewNodeClaim, filterByRemainingResources, subtractMax
@@ -10,6 +11,7 @@ Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/nodeclaim.go, C
     filterInstanceTypesByRequirements
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topology.go, NewTopology
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topologygroup.go, Get, nextDomainTopologySpread,
+    domainMinCount
 """
 
 from __future__ import annotations
@@ -26,9 +28,8 @@ from kubespread.controllers.daemonset import should_run
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.node_selector import parse_term, required_node_selector
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.selector import Requirement, from_map
+from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.autoscaling import scaling_up

@@ -1,4 +1,7 @@
-"""How many copies of a pod fit on each node when as many as possible are placed, and what taints alone keep off."""
+"""How many copies of a pod fit on each node when as many as possible are placed, and what taints alone keep off.
+
+Why a pod finds no room on a node, in short, and what is free there that no pod can use.
+"""
 
 from __future__ import annotations
 

@@ -53,8 +53,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     request: Annotated[
         str | None,
         Option(
-            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).",
-            metavar="RESOURCE=AMOUNT,...",
+            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).", metavar="RESOURCE=AMOUNT,..."
         ),
     ] = None
     pods: Annotated[
@@ -68,8 +67,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         msgspec.field(default=None, name="name")
     )
     namespace: Annotated[
-        str | None,
-        Option("Namespace of the pods (default: the current one).", ("-n", "--namespace"), "NAME"),
+        str | None, Option("Namespace of the pods (default: the current one).", ("-n", "--namespace"), "NAME")
     ] = None
     tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
     node_selector: Annotated[

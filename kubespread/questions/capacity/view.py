@@ -268,10 +268,7 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
     rows = sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))
     if not look.in_full and len(rows) > _MAX_NODES:
         rows = rows[:_SHOWN_OF_MANY]
-    columns: list[Column[NodeCapacity]] = [
-        *_fits(report),
-        *(_used(name, Readers.ALL) for name in _shown(report)),
-    ]
+    columns: list[Column[NodeCapacity]] = [*_fits(report), *(_used(name, Readers.ALL) for name in _shown(report))]
     if aim(look) >= _NARROW:
         columns.append(Column(header="PODS", value=_pods, is_number=True))
     why: Column[NodeCapacity] = Column(

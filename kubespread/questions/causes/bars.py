@@ -1,7 +1,9 @@
 """What bars a pod that fits nowhere, as one sentence, if it is one thing.
 
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
-the domains it leaves, and what is wrong with their nodes, are the whole answer.
+the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
+to be: one that names the same thing, not one merely spelled alike. What keeps a pod off certain nodes, in words that
+name them: its node selection, and what is wrong with each.
 """
 
 from __future__ import annotations
@@ -15,8 +17,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
-from kubespread.kube.node_selector import parse_term, required_node_selector
-from kubespread.kube.selector import Requirement, Selector, from_map
+from kubespread.kube.selector import Requirement, Selector, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.reports.parts import letter

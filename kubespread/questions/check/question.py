@@ -78,8 +78,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     ] = ()
     ignore: Annotated[tuple[str, ...], Option("Skip these rules.", metavar="CODES")] = ()
     fail_on: Annotated[
-        Literal["error", "warning", "info"],
-        Option("Say no, and exit with 1, when a finding is at least this severe."),
+        Literal["error", "warning", "info"], Option("Say no, and exit with 1, when a finding is at least this severe.")
     ] = "error"
     baseline: Annotated[
         str | None, Option("Leave out the findings recorded in FILE.", metavar="FILE", is_path=True)
@@ -98,8 +97,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         ),
     ] = False  # fmt: skip
     write_baseline: Annotated[
-        str | None,
-        Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True),
+        str | None, Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True)
     ] = None
     list_rules: Annotated[bool, Ending("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
     explain: Annotated[

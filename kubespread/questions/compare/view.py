@@ -291,12 +291,7 @@ def _bars(report: CompareReport) -> Iterator[Bars]:
                 "none" if side is None else str(side.skew) for side in (constraint.before, constraint.after)
             )
             bars = [
-                Bar(
-                    domain.value or EMPTY,
-                    domain.before or 0,
-                    domain.after or 0,
-                    _moved(domain.before, domain.after),
-                )
+                Bar(domain.value or EMPTY, domain.before or 0, domain.after or 0, _moved(domain.before, domain.after))
                 for domain in constraint.domains
             ]
             title = f"{short_key(constraint.topology_key)} · skew {skews} · domains that differ"
@@ -457,8 +452,7 @@ def _rows_of(nodes: Sequence[NodeDifference], *, in_full: bool) -> _Rows:
     verdicts = [row for row in rows if row.change is not NodeChange.SCORE]
     scores = [row for row in rows if row.change is NodeChange.SCORE]
     return _Rows(
-        [*verdicts[:_MAX_ROWS], *scores[:_MAX_ROWS_OF_SCORES]],
-        [*verdicts[_MAX_ROWS:], *scores[_MAX_ROWS_OF_SCORES:]],
+        [*verdicts[:_MAX_ROWS], *scores[:_MAX_ROWS_OF_SCORES]], [*verdicts[_MAX_ROWS:], *scores[_MAX_ROWS_OF_SCORES:]]
     )
 
 

@@ -1,4 +1,7 @@
-"""One row per node, as wide as the terminal allows: verdict, arithmetic and reasons are shortened last."""
+"""One row per node, as wide as the terminal allows: verdict, arithmetic and reasons are shortened last.
+
+What rows give up on narrower terminals: blanks, names, columns, and finally the formula's spelling.
+"""
 
 from __future__ import annotations
 

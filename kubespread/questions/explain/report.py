@@ -12,13 +12,7 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
 from kubespread.reports.judged_nodes import NodeReport
-from kubespread.reports.parts import (
-    ClusterReport,
-    ConstraintReport,
-    Judgment,
-    PodReference,
-    PreemptionReport,
-)
+from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport
 from kubespread.wording import count_of
 
 

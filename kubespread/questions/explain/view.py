@@ -111,10 +111,7 @@ def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
     for position, key in enumerate(keys):
         prefix = f"{letter(position)} " if keys.count(key) > 1 else ""
         for name, number in _FIGURES.items():
-            yield Column(
-                header=f"{prefix}{name} {key}",
-                value=partial(_figure, position, number),
-            )
+            yield Column(header=f"{prefix}{name} {key}", value=partial(_figure, position, number))
     yield Column(header="WHY-NOT", value=lambda row: row.why_not)
 
 

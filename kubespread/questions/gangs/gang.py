@@ -1,8 +1,16 @@
 """A gang of pods, and the result of trying to place it.
 
+How many members of a gang find a node in each domain of a topology key, and what stops the next one. Only nodes of the
+domain are candidates. All nodes are still counted: spreading and inter-pod affinity look at the whole cluster. There is
+one placement for each value of the key, and nodes without the label are in none; members that run fix the domain.
+Trying a gang once: its members in kube-scheduler's order on a cluster that stays as it is unless enough fit. Every
+pending pod of the group is tried once, in a fixed order, and each sees those before it; with a topology key that is
+done for every domain, and the scores of the placements decide among those where enough pods fit.
+
 Source: pkg/scheduler/framework/plugins/topologyaware/topology_placement.go, GeneratePlacements
 Source: pkg/scheduler/backend/cache/snapshot.go, AssumePlacement
 Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorithm,
+    podGroupSchedulingPlacementAlgorithm, findBestPlacement
 """
 
 from __future__ import annotations

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.parts import (
-    ClusterReport,
-    ConstraintReport,
-    Judgment,
-    Report,
-    letter,
-)
+from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, Report, letter
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 

@@ -28,14 +28,7 @@ from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.plan.pools import Replacement, refuse_shared, replacement
 from kubespread.questions.plan.question import Plan
-from kubespread.questions.plan.report import (
-    WORST_FIRST,
-    Change,
-    PlannedNode,
-    PlannedSide,
-    PlannedWorkload,
-    PlanReport,
-)
+from kubespread.questions.plan.report import WORST_FIRST, Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport

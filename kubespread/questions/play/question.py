@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.parts import part
-from kubespread.questions.question import (
-    CHANCE,
-    REQUIREMENTS,
-    Apart,
-    Instead,
-    Option,
-    PlayedQuestion,
-    Pod,
-    Scenario,
-)
+from kubespread.questions.question import CHANCE, REQUIREMENTS, Apart, Instead, Option, PlayedQuestion, Pod, Scenario
 
 if TYPE_CHECKING:
     from kubespread.questions.play.report import PlayReport

@@ -1,5 +1,7 @@
 """A scenario played: one step after another, each until nothing changes any more.
 
+What a scenario's manifests and settings become in a world: admitted workloads with their templates.
+
 Source of the order of events within a step: `World.settle`.
 """
 

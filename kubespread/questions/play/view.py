@@ -11,22 +11,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import (
-    BlockedPod,
-    GonePod,
-    Happened,
-    NodeEviction,
-    PlacedPod,
-    eviction_order,
-)
+from kubespread.reports.happened import BlockedPod, GonePod, Happened, NodeEviction, PlacedPod, eviction_order
 from kubespread.reports.parts import SkewChange, scheduler_phrase
-from kubespread.reports.rollout import (
-    DomainRevisions,
-    KeyRevisions,
-    RolloutPass,
-    RolloutReport,
-    rollout_sentence,
-)
+from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.layout import (
     BAD,
     DIM,

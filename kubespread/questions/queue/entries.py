@@ -1,4 +1,7 @@
-"""Workloads in the queue: what is requested of each, its outcome, and how its pods take turns."""
+"""Workloads in the queue: what is requested of each, its outcome, and how its pods take turns.
+
+Replicas that preempt pods of lower priority, as kube-scheduler does for those that fit nowhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a simulation is played: how ties are broken, which nodes are scored, and how often it is run."""
+"""How a simulation is played: how ties are broken, which nodes are scored, and how often it is run.
+
+Questions decided by chance are played several times, each time with other choices among equal pods and nodes.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.questions import patches
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.policy import read_policy
 from kubespread.questions.rebalance.descheduling import played
@@ -31,7 +32,6 @@ from kubespread.questions.rebalance.report import (
     StayingPods,
 )
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
-from kubespread.questions.remedies import kubectl
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -67,7 +67,7 @@ def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[S
                 replicas=replicas,
                 replicas_after=replicas - len(surplus),
                 pods=tuple(MarkedPod(pod=NamespacedName.of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
-                commands=tuple(kubectl.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
+                commands=tuple(patches.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
             )
 
 
@@ -309,9 +309,9 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
         waits_for=move.budget,
         edit=str(EvictPod(key[1], key[0])),
         commands=(
-            kubectl.evict(key),
-            kubectl.wait_until_gone(key),
-            kubectl.wait_until_whole(workload, desired_replicas(world, workload)),
+            patches.evict(key),
+            patches.wait_until_gone(key),
+            patches.wait_until_whole(workload, desired_replicas(world, workload)),
         ),
     )
 

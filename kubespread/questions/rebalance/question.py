@@ -43,8 +43,7 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     }
 
     soft: Annotated[
-        bool,
-        Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones."),
+        bool, Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones.")
     ] = False
     descheduler: Annotated[
         str | None,

@@ -87,8 +87,7 @@ _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
     count("SKEW", lambda row: row.skew_before),
     count("SKEW-AFTER", lambda row: row.skew_after),
     Column(
-        header="DOMAINS",
-        value=lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains],
+        header="DOMAINS", value=lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains]
     ),
     Column(header="WORKLOADS", value=lambda row: row.workloads),
 )

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from kubespread.kube.node_selector import required_node_selector
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import NANO, Quantity
+from kubespread.kube.selector import required_node_selector
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.families.constraints import max_skews, min_domains, policies, relaxed
 from kubespread.questions.remedies.families.cordons import uncordons

@@ -31,14 +31,7 @@ from kubespread.questions.removable.holds import (
     whose,
 )
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import (
-    Hold,
-    LandedOfGroup,
-    LeftAlone,
-    NodeRemoval,
-    RemovableReport,
-    Together,
-)
+from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler

@@ -1,4 +1,7 @@
-"""What keeps a node: a row for each cause, with what is said of it, and how it is found in what a removal came to."""
+"""What keeps a node: a row for each cause, with what is said of it, and how it is found in what a removal came to.
+
+What keeps pods from being evicted now: budgets, and what drains and autoscalers of nodes refuse.
+"""
 
 from __future__ import annotations
 

@@ -48,8 +48,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     is_watched = True
 
     nodes: Annotated[
-        tuple[str, ...],
-        Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]..."),
+        tuple[str, ...], Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]...")
     ] = ()
     prices: PriceFile = None
 

@@ -1,4 +1,7 @@
-"""Asks one question after another about the same cluster, and keeps what is bad in their answers."""
+"""Asks one question after another about the same cluster, and keeps what is bad in their answers.
+
+A report compared with an earlier one, by the keys of their lines: what is new, worse, better, the same, or gone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What each question's answer contributes to a report: its bad rows as lines, its own words and numbers."""
+"""What each question's answer contributes to a report: its bad rows as lines, its own words and numbers.
+
+Running pods on nodes where kube-scheduler would not put them any more: their own selectors, taints and affinity. Nobody
+evicts them for it; but a pod that is made again may not come back, and what it asks for is not what it has.
+"""
 
 from __future__ import annotations
 

@@ -136,8 +136,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_column(
-        {row.change.value: by_domain.get(row.change.value, ()) for row in rows},
-        room_beside(columns, look),
+        {row.change.value: by_domain.get(row.change.value, ()) for row in rows}, room_beside(columns, look)
     )
     columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
     for line in tabulated(columns, headers=False):

@@ -1,4 +1,7 @@
-"""What is asked of replicas that are placed one after another."""
+"""What is asked of replicas that are placed one after another.
+
+A script's requirements of a simulation: each one not met is one line.
+"""
 
 from __future__ import annotations
 
@@ -175,12 +178,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     }  # fmt: skip
     hands_out = True
     doing = "placing replicas"
-    outputs = {
-        "table": "a picture",
-        "plain": "columns",
-        "name": "prints namespace/pod<TAB>node lines",
-        "csv": "",
-    }
+    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines", "csv": ""}
     is_watched = True
 
     pods: Annotated[
@@ -228,10 +226,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             metavar="K", heading=CHANCE, least=1,
         ),
     ] = 1  # fmt: skip
-    keys: Annotated[
-        tuple[str, ...],
-        Option("Further topology keys to report about.", is_typed=False),
-    ] = ()
+    keys: Annotated[tuple[str, ...], Option("Further topology keys to report about.", is_typed=False)] = ()
     tells_preemption: Annotated[
         bool,
         Option(

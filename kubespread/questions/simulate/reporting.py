@@ -1,4 +1,7 @@
-"""The outcome of placing one workload's replicas, as a report."""
+"""The outcome of placing one workload's replicas, as a report.
+
+Workloads to be placed, as given to a simulation.
+"""
 
 from __future__ import annotations
 

@@ -9,13 +9,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods
-from kubespread.reports.parts import (
-    Judgment,
-    PreemptedPod,
-    Report,
-    ScheduledReport,
-    preempted_pods,
-)
+from kubespread.reports.parts import Judgment, PreemptedPod, Report, ScheduledReport, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, some_of
 
 Trouble = Literal["pending", "short", "lost", "unmade", "budget"]

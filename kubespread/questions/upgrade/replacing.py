@@ -19,13 +19,7 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.reporting.difference import Trial
-from kubespread.world.reporting.happenings import (
-    blocked_pods,
-    gone_pods,
-    pending_pods,
-    unmade_pods,
-    workload_of,
-)
+from kubespread.world.reporting.happenings import blocked_pods, gone_pods, pending_pods, unmade_pods, workload_of
 from kubespread.world.store import happenings
 from kubespread.world.store.happenings import EVICTED, PREEMPTED, RefusedDrain
 from kubespread.world.store.pod_book import key_of

@@ -1,4 +1,8 @@
-"""Asks for each promise the question that decides it, each question once for all promises that it decides."""
+"""Asks for each promise the question that decides it, each question once for all promises that it decides.
+
+Promises that hold: the least that could be promised of everything is verified, and how far it is surpassed is what can
+be promised.
+"""
 
 from __future__ import annotations
 

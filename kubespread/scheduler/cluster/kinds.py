@@ -2,10 +2,11 @@
 
 Two pods are of one kind if they are equal in everything that scheduling reads. The pods of a snapshot share their
 parts, so parts are compared by identity: the same template met twice may become two kinds, which costs time and changes
-nothing.
+nothing. Affinity terms, parsed, and the namespaces they reach.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/types.go, AffinityTerm
 Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go, mergeAffinityTermNamespacesIfNotEmpty,
+    GetNamespaceLabelsSnapshot
 """
 
 from __future__ import annotations
@@ -356,10 +357,7 @@ class KindJudgment:
     """A yes or no about each kind, asked once."""
 
     def __init__(
-        self,
-        table: KindTable,
-        judge: Callable[[PodKind], bool],
-        among: Callable[[], Sequence[int]] | None = None,
+        self, table: KindTable, judge: Callable[[PodKind], bool], among: Callable[[], Sequence[int]] | None = None
     ) -> None:
         """``among`` gives the kinds that may be judged yes, in order; without it all may."""
         self._table = table

@@ -1,4 +1,7 @@
-"""One label key over all nodes, as codes of its distinct values."""
+"""One label key over all nodes, as codes of its distinct values.
+
+What is counted over the domains of one topology key, and moves with every pod that comes or goes.
+"""
 
 from __future__ import annotations
 

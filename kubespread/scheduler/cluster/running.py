@@ -1,4 +1,9 @@
-"""The pods that run on a cluster's nodes, and what they take up there. A value: a change makes another one."""
+"""The pods that run on a cluster's nodes, and what they take up there. A value: a change makes another one.
+
+The pods with claims on devices that came and went since the snapshot, in order. Which devices a pod got depends on what
+was free when it came. So the order of events is part of a cluster; what follows from it is worked out by
+DynamicResources when needed.
+"""
 
 from __future__ import annotations
 

@@ -23,10 +23,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.pod_status import priority_of
-from kubespread.kube.proposals import EMPTY_BUDGET_SELECTOR
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion
 from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
@@ -317,8 +316,5 @@ def _make(setting: Setting) -> DefaultPreemption:
 
 
 SPECIFICATION = Specification(
-    name=DefaultPreemption.name,
-    points=frozenset({PRE_ENQUEUE, POST_FILTER}),
-    make=_make,
-    args=DefaultPreemptionArgs,
+    name=DefaultPreemption.name, points=frozenset({PRE_ENQUEUE, POST_FILTER}), make=_make, args=DefaultPreemptionArgs
 )

@@ -17,8 +17,7 @@ import numpy as np
 from kubespread.kube.api import core as kube
 from kubespread.kube.api.core import NodeSelector, NodeSelectorTerm, Pod, PreferredSchedulingTerm
 from kubespread.kube.gotext import aggregate
-from kubespread.kube.node_selector import Term, parse_term, pinned_names, required_node_selector
-from kubespread.kube.selector import from_map
+from kubespread.kube.selector import Term, from_map, parse_term, pinned_names, required_node_selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, NodeLabelDetail

@@ -47,8 +47,4 @@ class NodeNameState(Fixed):
         return [(NodeNameDetail(self.node_name),)] * len(nodes)
 
 
-SPECIFICATION = Specification(
-    name=NodeName.name,
-    points=frozenset({FILTER}),
-    make=lambda setting: NodeName(),
-)
+SPECIFICATION = Specification(name=NodeName.name, points=frozenset({FILTER}), make=lambda setting: NodeName())

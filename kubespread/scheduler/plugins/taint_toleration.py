@@ -16,13 +16,7 @@ import numpy as np
 from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.releases.changes import older_reasons
-from kubespread.kube.taint import (
-    COMPARISON_GATE,
-    DO_NOT_SCHEDULE_EFFECTS,
-    PREFER_NO_SCHEDULE,
-    tolerates,
-    untolerated,
-)
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
 from kubespread.scheduler.causes import Causes, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions

@@ -30,12 +30,7 @@ from kubespread.scheduler.plugin import (
     Specification,
     read_as,
 )
-from kubespread.scheduler.plugins.registry import (
-    CLOUD_LIMITS,
-    Specifications,
-    default_plugins,
-    known_plugins,
-)
+from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
 

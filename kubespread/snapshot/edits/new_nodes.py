@@ -1,11 +1,11 @@
 """The nodes that ``add-node`` adds: copies of a template, as a new machine would join the cluster.
 
-Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them.
-Where volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has
-the value of ``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes.
+Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them. Where
+volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has the value of
+``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes. controller, which
+taints cordoned nodes. A Node manifest as the template of new nodes.
 
 Source of the rules: how cluster-autoscaler makes a node group's template from one of its nodes, and the node
-controller, which taints cordoned nodes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 nodes.
 
 Text is read into fields, and fields into the verb, so it is the same whether it was typed, read from a scenario or
-sent.
+sent. Which nodes an edit is about: a node's name, or labels as kubectl's ``-l`` has them.
 """
 
 from __future__ import annotations

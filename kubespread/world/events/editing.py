@@ -1,4 +1,7 @@
-"""Edits played in a world: what the controllers and the scheduler make of them."""
+"""Edits played in a world: what the controllers and the scheduler make of them.
+
+Requests of pods and of what makes them, multiplied where they are: nothing is rolled out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ReplicaSets and ReplicationControllers: keeping the desired number of pods."""
+"""ReplicaSets and ReplicationControllers: keeping the desired number of pods.
+
+New pods and their names: numbered, where Kubernetes takes random letters.
+"""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
         for constraint in constraints
     ]
     return NewTemplate(
-        new.deployment,
-        replace(new.pod, spec=replace(new.pod.spec, topology_spread_constraints=counting)),
-        new.new_hash,
+        new.deployment, replace(new.pod, spec=replace(new.pod.spec, topology_spread_constraints=counting)), new.new_hash
     )
 
 

@@ -157,13 +157,7 @@ class Applicant:
     """A pod that looks for nodes in a living cluster, for itself and for its copies."""
 
     def __init__(
-        self,
-        living: LivingCluster,
-        pod: Pod,
-        plugins: Framework,
-        *,
-        binds: bool = True,
-        candidates: Mask | None = None,
+        self, living: LivingCluster, pod: Pod, plugins: Framework, *, binds: bool = True, candidates: Mask | None = None
     ) -> None:
         """``binds``: claims that wait for the pod are bound once it has a node. ``candidates`` are the nodes that may
         be chosen, None for all of them.

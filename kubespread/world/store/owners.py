@@ -1,4 +1,7 @@
-"""Direct controllers of pods: what must be known of them to make and delete pods."""
+"""Direct controllers of pods: what must be known of them to make and delete pods.
+
+What is being rolled out in a world.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a world holds: nodes, pods, objects and the queue, kept up with each other through every change."""
+"""What a world holds: nodes, pods, objects and the queue, kept up with each other through every change.
+
+What a world is given from outside.
+"""
 
 from __future__ import annotations
 

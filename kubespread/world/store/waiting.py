@@ -1,7 +1,8 @@
 """Pods that wait for a node, and kube-scheduler's queue over them.
 
 They are tried by priority, then in the order they came; a pod that fits nowhere is tried again once something has
-changed, and preempts pods of lower priority where kube-scheduler would.
+changed, and preempts pods of lower priority where kube-scheduler would. What the topology spread constraints of a pod
+count in a world, now or at any moment of it.
 """
 
 from __future__ import annotations

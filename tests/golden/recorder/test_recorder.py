@@ -252,10 +252,7 @@ def test_which_program_answers_a_file(name: str, program: str) -> None:
 
 @pytest.mark.parametrize(
     ("file", "why"),
-    [
-        ("live/placements.jsonl.gz", "no program here answers its cases"),
-        ("none.jsonl.gz", "no such file"),
-    ],
+    [("live/placements.jsonl.gz", "no program here answers its cases"), ("none.jsonl.gz", "no such file")],
 )
 def test_a_file_that_no_program_answers_is_refused_by_name(file: str, why: str) -> None:
     with pytest.raises(CheckoutError, match=f"{file}: {why}"):

@@ -178,10 +178,7 @@ def test_all_replicas_are_asked_about_with_those_that_run() -> None:
     objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="3")]
     report = advised(objects, "deploy/web", 6)
     assert (report.replicas, report.placed, report.workload) == (6, 4, "Deployment/web")
-    assert lines(report)[:2] == [
-        "request cpu 2 = 6: --set cpu=2",
-        "1 more node like n0 = 6: --add-node n0 or 1",
-    ]
+    assert lines(report)[:2] == ["request cpu 2 = 6: --set cpu=2", "1 more node like n0 = 6: --add-node n0 or 1"]
     assert lines(advised(objects, "deploy/web", 4)) == ["no change is needed"]
 
 

@@ -284,10 +284,7 @@ KARPENTER_CASES = {
     ),
     "a pool that has none is tried before one whose taint is to be avoided": Pools(
         [SMALL[0], *waiting(1)],
-        [
-            group("busy", template=machine("t", "a", taints=[taint("busy", "PreferNoSchedule")])),
-            group("pool", "a"),
-        ],
+        [group("busy", template=machine("t", "a", taints=[taint("busy", "PreferNoSchedule")])), group("pool", "a")],
         {"pool": 1},
     ),
     "the pool with the highest weight comes first": Pools(

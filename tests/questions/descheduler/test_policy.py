@@ -62,8 +62,7 @@ MEANINGS: dict[str, tuple[Data, Policy]] = {
         Policy(
             (
                 Profile(
-                    "default",
-                    evictor=EvictorArgs(protections=frozenset({LOCAL_STORAGE, FAILED_BARE, SYSTEM_CRITICAL})),
+                    "default", evictor=EvictorArgs(protections=frozenset({LOCAL_STORAGE, FAILED_BARE, SYSTEM_CRITICAL}))
                 ),
             )
         ),
@@ -158,7 +157,7 @@ FAULTS: dict[str, tuple[Data, list[tuple[str, str]]]] = {
             (
                 "nodeSelector",
                 "json: cannot unmarshal number into Go struct field DeschedulerPolicy.nodeSelector of type string",
-            ),
+            )
         ],
     ),
 }

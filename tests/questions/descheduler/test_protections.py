@@ -101,12 +101,7 @@ REASONS: dict[str, tuple[EvictorArgs, Data, Data, str | None]] = {
         {"annotations": {"descheduler.alpha.kubernetes.io/evict": ""}},
         None,
     ),
-    "a static pod": (
-        EvictorArgs(),
-        {},
-        {"annotations": {"kubernetes.io/config.source": "file"}},
-        "static pod",
-    ),
+    "a static pod": (EvictorArgs(), {}, {"annotations": {"kubernetes.io/config.source": "file"}}, "static pod"),
 }
 
 

@@ -155,7 +155,7 @@ def test_a_pod_that_waits_for_its_victims_to_go() -> None:
     nominated[0]["status"] = {"phase": "Pending", "nominatedNodeName": "a"}
     report = asked([node("a"), pod("low", "a", requests={"cpu": "6"}), *nominated])
     assert [(group.cause, group.why) for group in report.groups] == [
-        ("nominated", "nominated to a, waits for room there"),
+        ("nominated", "nominated to a, waits for room there")
     ]
 
 

@@ -89,9 +89,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         [
             *hosts("a", "a", "b", "b"),
             *deployment(
-                "web",
-                ("n0", "n0", "n0", "n1", "n2"),
-                spec=spread(hard(ZONE, match=WEB), hard(HOSTNAME, match=WEB)),
+                "web", ("n0", "n0", "n0", "n1", "n2"), spec=spread(hard(ZONE, match=WEB), hard(HOSTNAME, match=WEB))
             ),
         ],
         [
@@ -106,11 +104,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "pods that nothing makes again stay": (
         [*TWO, *deployment("web", ("n0",) * 2, spec=spread()), BARE],
-        [
-            "web-a n0 → n1",
-            "1 stay: without a controller",
-            "1 eviction, the fewest possible: then the constraint holds",
-        ],
+        ["web-a n0 → n1", "1 stay: without a controller", "1 eviction, the fewest possible: then the constraint holds"],
     ),
     "constraints of pods by themselves are to hold too": (
         [*TWO, BARE, {**BARE, "metadata": {**BARE["metadata"], "name": "other"}}],
@@ -121,11 +115,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "pods of others are evicted for the constraint of a pod by itself": (
         [*TWO, *deployment("web", ("n0",) * 2), BARE],
-        [
-            "web-a n0 → n1",
-            "1 stay: without a controller",
-            "1 eviction, the fewest possible: then the constraint holds",
-        ],
+        ["web-a n0 → n1", "1 stay: without a controller", "1 eviction, the fewest possible: then the constraint holds"],
     ),
     "Jobs and DaemonSets keep their pods": (
         [*TWO, *job("once", ("n0",) * 3), *daemon_set("web", ("n0", "n1"))],
@@ -272,11 +262,7 @@ FAULTS: dict[str, tuple[list[str], dict[str, Any], str]] = {
         {},
         'deployments.apps "wep" not found in namespace default; there is web',
     ),
-    "what is no workload": (
-        ["web"],
-        {},
-        "invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web",
-    ),
+    "what is no workload": (["web"], {}, "invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web"),
     "a kind whose pods stay": (
         ["job/once"],
         {},

@@ -1,4 +1,7 @@
-"""Who else decides on the number of a workload's replicas, and how many there may be."""
+"""Who else decides on the number of a workload's replicas, and how many there may be.
+
+Domains without nodes that node autoscalers could create, by the configuration of their groups.
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,17 @@ from kubespread.errors import Fault
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.baseline import fingerprinted
-from kubespread.questions.check.lint.case import Case, Company
 from kubespread.questions.check.lint.registry import is_silenced
-from kubespread.questions.check.lint.rule import AnyRule, ClusterRule, FaultRule, LastRule, Rule, RuleFinding
+from kubespread.questions.check.lint.rule import (
+    AnyRule,
+    Case,
+    ClusterRule,
+    Company,
+    FaultRule,
+    LastRule,
+    Rule,
+    RuleFinding,
+)
 from kubespread.questions.check.lint.together import with_remedies_together
 from kubespread.questions.check.lint.trial import Refused, Subject, Trial
 from kubespread.questions.check.lint.ways_out import UNSEARCHED, WaysOut

@@ -1,4 +1,7 @@
-"""Constraints that count none of their own pods, and the selector they were probably meant to have: the workload's."""
+"""Constraints that count none of their own pods, and the selector they were probably meant to have: the workload's.
+
+Constraints in a rollout: whether they count pods of both revisions, and how unevenly these end.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,8 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import by_domain, outcome, selector_text
-from kubespread.questions.check.lint.rule import RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import PodChange, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RolloutReport

@@ -1,7 +1,8 @@
 """All rules by code.
 
 KS0xx: what keeps a manifest from being read or accepted. KS1xx: the constraint itself. KS2xx: the constraint against
-the cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workloads, and defaults.
+the cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workloads, and defaults. Which rules are
+asked, and which findings an annotation silences: by code, what codes begin with, or name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""A workload tried on the cluster: every number in a rule's message comes from running the engine, once."""
+"""A workload tried on the cluster: every number in a rule's message comes from running the engine, once.
+
+What is checked: a workload and where it stands, or what kept a manifest from being one. How evenly placed replicas are
+spread over a constraint's domains, regardless of what else it counts. Which nodes a pod can go to at all, empty or
+full: by its node affinity, its tolerations, and cordons.
+"""
 
 from __future__ import annotations
 

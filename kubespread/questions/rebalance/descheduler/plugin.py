@@ -1,5 +1,7 @@
 """Which pods RemovePodsViolatingTopologySpreadConstraint would have evicted from a cluster.
 
+Which pods the descheduler's evictor may evict. What the descheduler sees of a cluster when a cycle begins.
+
 Source: descheduler v0.36:
     pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go, Balance
 Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.go, Filter
@@ -20,23 +22,17 @@ from msgspec import Struct
 
 from kubespread.controllers.disruption.budgets import selector_of
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import (
-    CONFIG_SOURCE,
-    DESCHEDULER_EVICT,
-    DESCHEDULER_PREFER_NO_EVICTION,
-    MIRROR_POD,
-)
+from kubespread.kube.api.annotations import CONFIG_SOURCE, DESCHEDULER_EVICT, DESCHEDULER_PREFER_NO_EVICTION, MIRROR_POD
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, PodAffinityTerm, TopologySpreadConstraint
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.gotext import quote
-from kubespread.kube.node_selector import required_node_selector
 from kubespread.kube.pod_requests import Amounts, pod_requests
 from kubespread.kube.pod_status import is_terminating, moment, priority_of
 from kubespread.kube.quantity import NANO, parse
-from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
+from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector, required_node_selector
 from kubespread.kube.well_known import ENDED_PHASES, READY
 from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,

@@ -1,8 +1,11 @@
 """A descheduler policy: how many pods it evicts at most, which ones it spares and what it balances.
 
+A DeschedulerPolicy of descheduler/v1alpha2, from plain data to typed values, with what the descheduler refuses.
+
 Source: descheduler v0.36: pkg/descheduler/policyconfig.go, decode
 Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/validation.go, ValidateDefaultEvictorArgs
 Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/validation.go,
+    ValidateRemovePodsViolatingTopologySpreadConstraintArgs
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.node_selector import parse_term, required_node_selector
-from kubespread.kube.selector import Requirement
+from kubespread.kube.selector import Requirement, parse_term, required_node_selector
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.node_marks import RemoveLabel, SetLabel

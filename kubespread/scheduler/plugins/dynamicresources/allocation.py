@@ -22,6 +22,15 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from kubespread.kube.api.devices import DeviceAttribute, DeviceConstraint, DeviceTaint, DeviceToleration
+from kubespread.scheduler.plugins.dynamicresources.claims import (
+    ALL,
+    EXACT_COUNT,
+    MAX_DEVICES,
+    AllocationError,
+    ClaimToAllocate,
+    NodeAllocationError,
+    RequestToAllocate,
+)
 from kubespread.scheduler.plugins.dynamicresources.devices import (
     Candidate,
     CounterID,
@@ -31,15 +40,6 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     Pools,
 )
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import (
-    ALL,
-    EXACT_COUNT,
-    MAX_DEVICES,
-    AllocationError,
-    ClaimToAllocate,
-    NodeAllocationError,
-    RequestToAllocate,
-)
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.sharing import (
     Capacities,

@@ -221,11 +221,7 @@ class Inventory:
     """All slices of a cluster, seen from each node."""
 
     def __init__(
-        self,
-        slices: Sequence[ResourceSlice],
-        nodes: Nodes,
-        taint_rules: Sequence[DeviceTaintRule],
-        rules: Rules,
+        self, slices: Sequence[ResourceSlice], nodes: Nodes, taint_rules: Sequence[DeviceTaintRule], rules: Rules
     ) -> None:
         self._nodes, self._taint_rules, self._rules = nodes, taint_rules, rules
         self._slices = slices

@@ -1,8 +1,12 @@
 """The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order; and the
 resulting claims, as objects again.
 
+How many devices each node has for a resource backed by a DeviceClass, as scores count them. Unlike the allocator this
+looks at every slice, of any generation, complete or not.
+
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Reserve
 Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, calculateDRAResourceTotals,
+    calculateDRAExtendedResourceAllocatableRequest
 """
 
 from __future__ import annotations

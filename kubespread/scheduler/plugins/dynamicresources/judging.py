@@ -20,20 +20,23 @@ from kubespread.kube.api.devices import (
     DeviceRequestAllocationResult,
     ResourceClaimSpec,
 )
-from kubespread.kube.node_selector import NODE_NAME_FIELD
+from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.claims import IN_MEMORY_NAME, Binding, PodClaims, claim_for
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Inventory, Pools
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import (
+from kubespread.scheduler.plugins.dynamicresources.claims import (
+    IN_MEMORY_NAME,
     AllocationError,
+    Binding,
     ClaimToAllocate,
     NodeAllocationError,
+    PodClaims,
+    claim_for,
     claim_to_allocate,
 )
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Inventory, Pools
+from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))

@@ -1,5 +1,7 @@
 """DynamicResources: nodes that have devices for all of the pod's claims, and how well they suit.
 
+What the devices of a pod's claims depend on that was not read, and what of them is not evaluated.
+
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, DynamicResources, Filter, Score,
     NormalizeScore
 """
@@ -51,10 +53,16 @@ from kubespread.scheduler.plugin import (
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.values import UnsupportedExpressionError
-from kubespread.scheduler.plugins.dynamicresources.claims import Binding, PodClaims, RefusedError, claims_of
+from kubespread.scheduler.plugins.dynamicresources.claims import (
+    AllocationError,
+    Binding,
+    PodClaims,
+    RefusedError,
+    claim_to_allocate,
+    claims_of,
+)
 from kubespread.scheduler.plugins.dynamicresources.devices import Facts, OfferedDevice
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
-from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, claim_to_allocate
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.preemption import Budgets, PostFilterPlugin
 

@@ -18,28 +18,19 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.node_matching import everywhere
-from kubespread.scheduler.plugin import (
-    Code,
-    Counted,
-    Extent,
-    State,
-    Status,
-    Verdicts,
-    default_normalize,
-    highest_raw,
-)
+from kubespread.scheduler.plugin import Code, Counted, Extent, State, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
-from kubespread.scheduler.plugins.dynamicresources.claims import RefusedError
+from kubespread.scheduler.plugins.dynamicresources.claims import (
+    ALL,
+    AllocationError,
+    ClaimToAllocate,
+    RefusedError,
+    RequestToAllocate,
+)
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, CounterID, Facts, OfferedDevice, Pool
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.requests import (
-    ALL,
-    AllocationError,
-    ClaimToAllocate,
-    RequestToAllocate,
-)
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.sharing import Capacities, consumption, counters_left, lacking
 

@@ -1,5 +1,9 @@
-"""Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean;
-and the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
+"""Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean; and
+the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
+
+How NodeResourcesFit scores a placement, the nodes that a group's pods share: by how much of them is taken. It is always
+MostAllocated, with the resources and weights of the plugin's own strategy, over what all nodes of the placement have
+and hold together.
 
 Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, score,
     calculateResourceAllocatableRequest, calculatePodResourceRequest

@@ -21,9 +21,16 @@ from kubespread.kube.api.core import Pod, Service, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.name_rules import label_key_faults
-from kubespread.kube.node_selector import required_node_selector
 from kubespread.kube.owners import controller_of, find_controller
-from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
+from kubespread.kube.selector import (
+    NOTHING,
+    Requirement,
+    Selector,
+    SelectorError,
+    from_label_selector,
+    from_map,
+    required_node_selector,
+)
 from kubespread.kube.validation.faults import (
     FieldFault,
     duplicate,

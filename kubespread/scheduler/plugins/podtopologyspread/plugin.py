@@ -13,8 +13,8 @@ from typing import ClassVar, Self
 
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
-from kubespread.kube.proposals import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.taint import COMPARISON_GATE
+from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster

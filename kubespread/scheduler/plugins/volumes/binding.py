@@ -1,6 +1,9 @@
 """VolumeBinding: bound volumes must reach the node, waiting claims must find a volume or a provisioner there.
 
-The rules are those of 1.37.
+The rules are those of 1.37. Claims and volumes once a pod has its node: bound to an existing volume, or to one
+provisioned for them. What a provisioner makes is that of kubernetes-csi/external-provisioner: the volume is reached
+from nodes that are in the same topology as the chosen one, by the keys that the driver registered there
+(spec.drivers[].topologyKeys of its CSINode), and what the driver reports of free storage is less by what was asked for.
 
 Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, PreFilter, Filter, Score, podHasPVCs
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, FindPodVolumes, checkBoundClaims,
@@ -190,9 +193,7 @@ def _less(
             rest = max(0, parse(report.capacity).value - size)
             most = report.maximum_volume_size
             changed[place] = replace(
-                report,
-                capacity=rest,
-                maximum_volume_size=most if most is None or parse(most).value <= rest else rest,
+                report, capacity=rest, maximum_volume_size=most if most is None or parse(most).value <= rest else rest
             )
     return changed
 

@@ -1,5 +1,7 @@
 """Which nodes a volume, a class or a driver's storage reaches, and which free volume a claim would take there.
 
+What a snapshot lacks of storage, and a plugin that judges volumes could depend on.
+
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, findMatchingVolumes, nodeHasAccess, capacitySufficient
 Source: staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume,
     CheckVolumeModeMismatches, CheckAccessModes
@@ -22,9 +24,8 @@ from kubespread.kube.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from kubespread.kube.node_selector import Term, parse_term
 from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.selector import SelectorError, Term, from_label_selector, parse_term
 from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask, Positions

@@ -254,8 +254,7 @@ ROLLOUTS: Sequence[Callable[[Draw, Data, Plan], Plan]] = (
     *[lambda draw, web, plan: plan._replace(before=[{"hang": "web"}])] * 2,
     # Back to the revision before the last.
     lambda draw, web, plan: plan._replace(
-        before=[ROLLOUT, {"rollout": f"deploy/web cpu={draw.one(300, 600)}m"}],
-        scenarios=[[{"rollback": "deploy/web"}]],
+        before=[ROLLOUT, {"rollout": f"deploy/web cpu={draw.one(300, 600)}m"}], scenarios=[[{"rollback": "deploy/web"}]]
     ),
 )
 

@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.unknown_fields import near_miss
-from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")

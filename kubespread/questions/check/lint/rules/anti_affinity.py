@@ -32,9 +32,8 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Affinity, Pod, PodAffinityTerm, PodAntiAffinity
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import outcome
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key

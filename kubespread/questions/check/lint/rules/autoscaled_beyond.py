@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.check.lint.autoscalers import Autoscaler, autoscalers_of
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.phrases import counted
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import count_of

@@ -31,9 +31,8 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import uncordoned
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import (
     EXCLUDED,
     TAINTED,

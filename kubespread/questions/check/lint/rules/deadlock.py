@@ -27,8 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.well_known import SCHEDULE_ANYWAY
-from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.look_ahead import look_ahead

@@ -24,9 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.phrases import by_domain, landing, listed
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import EXCLUDED, Trial, barred, domains, domains_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key

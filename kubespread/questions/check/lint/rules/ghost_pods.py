@@ -31,9 +31,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.check.lint.autoscalers import autoscalers_of
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.own_selector import counting_nothing
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
 

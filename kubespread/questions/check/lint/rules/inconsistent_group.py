@@ -25,9 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.case import Case, Declared, counted_together, declares_alike, over_the_same
 from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import (
+    Case,
+    Declared,
+    Rule,
+    RuleFinding,
+    counted_together,
+    declares_alike,
+    over_the_same,
+)
 from kubespread.questions.check.lint.trial import Subject, Trial, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key

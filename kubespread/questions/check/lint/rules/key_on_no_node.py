@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.causes.bars import near_key
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import outcome
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Trial
 from kubespread.questions.check.report import Remedy, Severity
 

@@ -23,9 +23,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import counted, listed
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, reachable
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.labels import Mask

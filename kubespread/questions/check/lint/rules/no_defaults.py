@@ -24,10 +24,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Service, TopologySpreadConstraint
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.own_selector import own_selector
 from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, skew_of, with_more
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector

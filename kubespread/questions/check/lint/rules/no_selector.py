@@ -20,9 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.own_selector import counting_nothing
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
 

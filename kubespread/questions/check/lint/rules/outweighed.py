@@ -33,9 +33,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import outcome
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, Trial, matching_of, own_counts, skew_of, sums
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change

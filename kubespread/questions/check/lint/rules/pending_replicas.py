@@ -25,9 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.phrases import counted, listed
-from kubespread.questions.check.lint.rule import LastRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, LastRule, RuleFinding
 from kubespread.questions.check.lint.together import explains_pending
 from kubespread.questions.check.lint.trial import Placed, Trial, domains
 from kubespread.questions.check.lint.ways_out import UNSEARCHED

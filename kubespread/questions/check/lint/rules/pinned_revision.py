@@ -23,10 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.selector import from_label_selector
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.own_selector import own_selector
 from kubespread.questions.check.lint.phrases import counted, selector_text
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _HASHES = ("pod-template-hash", "controller-revision-hash")

@@ -26,9 +26,8 @@ from kubespread.kube.admission.quota import allowance, needed
 from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.int_or_string import IntOrStringError
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.phrases import counted, listed
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 

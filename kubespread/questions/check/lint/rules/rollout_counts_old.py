@@ -31,7 +31,6 @@ from msgspec.structs import replace
 
 from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.own_selector import (
     BY_REVISION,
     by_revision,
@@ -41,7 +40,7 @@ from kubespread.questions.check.lint.own_selector import (
     told_apart,
 )
 from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RevisionSkew, RolloutReport

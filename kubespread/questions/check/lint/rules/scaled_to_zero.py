@@ -29,9 +29,8 @@ from collections.abc import Iterator, Mapping
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import by_domain, listed, outcome
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, domains, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change

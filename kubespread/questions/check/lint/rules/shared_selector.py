@@ -30,9 +30,8 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.questions.check.lint.case import Case, Declared, counted_together, declares_alike
 from kubespread.questions.check.lint.phrases import by_domain, counted, listed
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding, counted_together, declares_alike
 from kubespread.questions.check.lint.trial import Subject, Trial, own_counts, skew_of, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key

@@ -23,9 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import listed
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, barred, domains, domains_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint

@@ -45,9 +45,8 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import counted, listed
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, PodChange, Subject, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.entries import Entry

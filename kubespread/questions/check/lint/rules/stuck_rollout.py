@@ -32,10 +32,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
-from kubespread.questions.check.lint.case import Case
 from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.rehearsal import stall_at_once
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RolloutReport

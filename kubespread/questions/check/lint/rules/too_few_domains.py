@@ -26,9 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.autoscalers import without_nodes
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import counted, listed, outcome
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, domains, domains_of, reachable
 from kubespread.questions.check.report import Remedy, Severity
 

@@ -23,17 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _REVISION = "controller-revision-hash"
 _UNIQUE = frozenset(
-    {
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
-        "statefulset.kubernetes.io/pod-name",
-    }
+    {"apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index", "statefulset.kubernetes.io/pod-name"}
 )
 
 

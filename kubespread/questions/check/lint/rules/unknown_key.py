@@ -24,8 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.bars import meant_key
-from kubespread.questions.check.lint.case import Case, Declared
-from kubespread.questions.check.lint.rule import Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Remedy, Severity
 
 _REPLACED = {

@@ -29,9 +29,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.check.lint.case import Case, Declared
 from kubespread.questions.check.lint.phrases import by_domain, listed
-from kubespread.questions.check.lint.rule import ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import short_key
