@@ -196,7 +196,10 @@ def answer(question: Audit, scene: Scene) -> AuditReport:
     named, whose = work.named, work.whose
     _check(named, work.groups)
     if not work.groups and not work.services:
-        raise whose.none_found(now)
+        # Workloads of no replicas have nothing to spread; one that is named was meant to have.
+        if whose.names:
+            raise whose.none_found(now)
+        whose.check_any(scene.world, now)
     services = [service.counted(scene.world, work.key or ZONE) for service in work.services]
     done = list(scene.tasks(work, range(len(work.groups)), known=_known))
     rows = [row for row, _ in done]

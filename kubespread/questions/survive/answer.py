@@ -93,7 +93,10 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     counting = _Counting.of(question, scene)
     world, whose = counting.world, counting.whose
     if counting.is_empty:
-        raise whose.none_found(scene.now)
+        # Workloads of no replicas have nothing to lose; one that is named was meant to have.
+        if whose.names:
+            raise whose.none_found(scene.now)
+        whose.check_any(world, scene.now)
     lost = list(_lost(world, question, counting.silenced))
     if not lost:
         raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
