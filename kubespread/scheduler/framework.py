@@ -24,11 +24,11 @@ from msgspec import Struct, field
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_same_pod, priority_of
-from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.kinds import PodKind
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.nodes import SearchRules
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.plugin import (
     SKIP,
     SUCCESS,
@@ -42,7 +42,6 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
-from kubespread.scheduler.sampling import SearchRules
 
 
 class FilterError(Struct, frozen=True):

@@ -12,7 +12,7 @@ import pytest
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.columns import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     FILTER,

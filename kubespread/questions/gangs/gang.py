@@ -25,9 +25,8 @@ from msgspec.structs import replace
 from kubespread.questions.queue.entries import Entry, Outcome
 from kubespread.questions.queue.queue import run
 from kubespread.reports.gang import GangDomain
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker

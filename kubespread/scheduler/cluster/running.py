@@ -19,11 +19,9 @@ from msgspec import Struct
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
-from kubespread.scheduler.cluster.amounts import Amounts
+from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.integers import wrapped
 
 _MAX_REMEMBERED = 16
 

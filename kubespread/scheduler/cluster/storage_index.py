@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -23,7 +23,6 @@ from kubespread.kube.api.storage import (
     StorageClass,
 )
 from kubespread.kube.well_known import BETA_ZONE, ZONE
-from kubespread.scheduler.cluster.change import StorageChange
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -149,6 +148,21 @@ def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
 def not_owner(claim: PersistentVolumeClaim, pod: Pod) -> str:
     owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return f"PVC {claim.metadata.namespace}/{claim.metadata.name} was not created for pod {owner} (pod is not owner)"
+
+
+class StorageChange(Struct, frozen=True):
+    """Claims and volumes that are new or have changed, and what drivers report then."""
+
+    claims: Sequence[PersistentVolumeClaim] = ()
+    volumes: Sequence[PersistentVolume] = ()
+    capacities: Mapping[int, CSIStorageCapacity] = field(default_factory=dict)
+    """By their place among the cluster's."""
+
+    def then(self, other: StorageChange) -> StorageChange:
+        """This one, and after it ``other``."""
+        return StorageChange(
+            (*self.claims, *other.claims), (*self.volumes, *other.volumes), {**self.capacities, **other.capacities}
+        )
 
 
 class StorageIndex:

@@ -28,7 +28,7 @@ from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion
 from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, PreemptionCandidate, budget_gaps
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import (
     POST_FILTER,
@@ -43,7 +43,6 @@ from kubespread.scheduler.plugin import (
     Status,
     read_as,
 )
-from kubespread.scheduler.preemption import Budgets, PostFilterPlugin, PreemptionCandidate, budget_gaps
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"

@@ -17,7 +17,7 @@ import numpy as np
 from kubespread.kube.api.core import Container, Pod
 from kubespread.kube.name_rules import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SCORE, Fixed, Plugin, Specification
 

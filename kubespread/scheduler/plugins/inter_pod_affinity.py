@@ -20,8 +20,8 @@ from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
     Labels,
@@ -32,7 +32,6 @@ from kubespread.scheduler.cluster.kinds import (
     candidate_terms,
     has_preferences,
 )
-from kubespread.scheduler.cluster.labels import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     JUDGES,

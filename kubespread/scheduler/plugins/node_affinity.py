@@ -22,9 +22,9 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, NodeLabelDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import (
+from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
+from kubespread.scheduler.cluster.nodes import (
+    Nodes,
     Unmet,
     asked_once_per_alike,
     matches_node_selector,

@@ -15,7 +15,7 @@ import numpy as np
 from kubespread.kube.api.core import Node, Pod
 from kubespread.scheduler.causes import Causes, FeatureDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Positions
+from kubespread.scheduler.cluster.columns import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     JUDGES,

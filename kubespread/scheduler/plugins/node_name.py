@@ -14,7 +14,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes, NodeNameDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Positions
+from kubespread.scheduler.cluster.columns import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import FILTER, Code, Fixed, Plugin, Specification, Status, Verdicts
 

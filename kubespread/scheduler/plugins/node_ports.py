@@ -12,10 +12,9 @@ from typing import ClassVar
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes, HostPortDetail, by_place, name_of
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import Positions
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.plugin import (
     JUDGES,
     SKIP,

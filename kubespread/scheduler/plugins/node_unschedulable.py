@@ -16,7 +16,7 @@ from kubespread.kube.taint import tolerates
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import Causes, CordonDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Positions
+from kubespread.scheduler.cluster.columns import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import FILTER, Code, Fixed, Plugin, Specification, Status, Verdicts
 

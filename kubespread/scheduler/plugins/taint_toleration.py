@@ -19,9 +19,8 @@ from kubespread.kube.releases.changes import older_reasons
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
 from kubespread.scheduler.causes import Causes, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import count_untolerated, tolerated
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, tolerated
 from kubespread.scheduler.plugin import (
     FILTER,
     RANKS,

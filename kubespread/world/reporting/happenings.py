@@ -26,8 +26,7 @@ from kubespread.reports.happened import (
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive
-from kubespread.world.events.unmade import Unmade, unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.store.happenings import Blocked, Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of

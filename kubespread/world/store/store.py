@@ -30,17 +30,13 @@ from kubespread.kube.pod_status import is_active, is_terminating
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.change import Change, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.store import budgets
-from kubespread.world.store import pod_states as states
-from kubespread.world.store.api_server import ApiServer
-from kubespread.world.store.budgets import Budgets, KnownScales
+from kubespread.world.store.api_server import ApiServer, Budgets, KnownScales, budget_gaps_of
 from kubespread.world.store.claims import to_create
 from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
-from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import (
     Adopters,
     Families,
@@ -54,8 +50,16 @@ from kubespread.world.store.owners import (
     replicas_told_by,
     unknown,
 )
-from kubespread.world.store.pod_book import PodBook, key_of
-from kubespread.world.store.waiting import Queue, SchedulerOf, Waiting
+from kubespread.world.store.pod_book import (
+    PodBook,
+    as_template,
+    key_of,
+    node_of,
+    readiness_known,
+    taken_to_be_ready,
+    terminating,
+)
+from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
 
 
 class Chance(Struct, frozen=True):
@@ -117,9 +121,9 @@ class Store:
     ) -> None:
         self.surroundings = surroundings
         self.time = surroundings.time
-        unready = sum(not states.readiness_known(pod) for pod in pods)
+        unready = sum(not readiness_known(pod) for pod in pods)
         if unready:
-            pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
+            pods = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
         self.assumed = surroundings.assumed
@@ -172,7 +176,7 @@ class Store:
         if self._budgets is None:
             objects = self.workloads.objects
             scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
-            self.assume(budgets.gaps(objects))
+            self.assume(budget_gaps_of(objects))
             self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
         return self._budgets
 
@@ -222,7 +226,7 @@ class Store:
             if replicas is None:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
-            template = states.as_template(active[0]) if active else None
+            template = as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
             if pods:
                 # So is whose it is.
@@ -336,7 +340,7 @@ class Store:
 
     def terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""
-        going = [(pod, states.terminating(pod, self.timestamp)) for pod in pods]
+        going = [(pod, terminating(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
             self.api_server.terminating(pod)
@@ -385,7 +389,7 @@ class Store:
         record = self.owner(owner)
         if not self.makes_others(owner):
             return
-        record.template = record.template or states.as_template(pod)
+        record.template = record.template or as_template(pod)
         if is_missed:
             record.gone.append(pod)
         self._touch(owner)
@@ -443,8 +447,8 @@ class Store:
 
     def wants_daemon(self, pod: Pod) -> bool:
         """Whether a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
-        position = self.living.nodes.index.get(states.node_of(pod))
-        return position is not None and should_run(states.as_template(pod), self.living.nodes.objects[position])
+        position = self.living.nodes.index.get(node_of(pod))
+        return position is not None and should_run(as_template(pod), self.living.nodes.objects[position])
 
     def makes_none(self, name: WorkloadName) -> bool:
         """Whether a Job makes no pods, even if some are missing: it has failed or is suspended."""

@@ -38,13 +38,13 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     OfferedDevice,
     PoolID,
     Pools,
+    Rules,
 )
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.dynamicresources.sharing import (
+from kubespread.scheduler.plugins.dynamicresources.ledger import (
     Capacities,
     Consumption,
     Counters,
+    Ledger,
     consumption,
     counters_left,
     lacking,

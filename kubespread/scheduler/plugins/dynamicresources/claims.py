@@ -33,12 +33,11 @@ from kubespread.kube.api.devices import (
 )
 from kubespread.kube.pod_requests import amounts, is_sidecar
 from kubespread.kube.quantity import QuantityText
-from kubespread.scheduler.cluster.amounts import requested_by_name
+from kubespread.scheduler.cluster.columns import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, UnsupportedExpressionError
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 MAX_DEVICES = 32
 """How many devices the allocation of one claim can hold."""

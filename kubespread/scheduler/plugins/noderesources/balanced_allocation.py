@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, extended_resources
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.integers import Integers, divide
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import Counts, Integers, divide, scheduler_amounts
 from kubespread.scheduler.plugin import RANKS, SKIP, OnNode, Plugin, Specification, State, read_as
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 from kubespread.scheduler.plugins.noderesources.scoring import (
     CPU_AND_MEMORY,
     NodeResourcesBalancedAllocationArgs,

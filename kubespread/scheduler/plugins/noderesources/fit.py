@@ -20,10 +20,16 @@ from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
-from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, canonical, scheduler_amounts
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import (
+    BASIC_RESOURCES,
+    STAND_INS,
+    Counts,
+    Mask,
+    Positions,
+    canonical,
+    scheduler_amounts,
+)
 from kubespread.scheduler.plugin import (
     JUDGES,
     RANKS,
@@ -37,7 +43,7 @@ from kubespread.scheduler.plugin import (
     Verdicts,
     read_as,
 )
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 from kubespread.scheduler.plugins.noderesources import scoring
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs, Scoring
 

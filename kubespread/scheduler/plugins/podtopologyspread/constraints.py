@@ -42,12 +42,10 @@ from kubespread.kube.validation.faults import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, DomainCounts, Mask
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugin import Args
 
 Source = Literal["pod", "profile", "system"]

@@ -51,10 +51,11 @@ from kubespread.scheduler.causes import (
     VolumeNodeDetail,
     by_place,
 )
-from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrapped
+from kubespread.scheduler.cluster.nodes import everywhere, nowhere
 from kubespread.scheduler.cluster.storage_index import (
+    StorageChange,
     claim_name,
     driver_of,
     is_bound,
@@ -62,8 +63,6 @@ from kubespread.scheduler.cluster.storage_index import (
     not_owner,
     storage_class_name,
 )
-from kubespread.scheduler.integers import divide, round_half_away, wrapped
-from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import (
     JUDGES,
     PRE_BIND,

@@ -18,9 +18,8 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSIDriver, CSINode, VolumeAttachment
 from kubespread.scheduler.causes import Causes, VolumeLimitDetail
-from kubespread.scheduler.cluster.cluster import Cluster, per_driver
-from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Mask, Positions
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
+from kubespread.scheduler.cluster.columns import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import JUDGES, SKIP, Code, OnNode, Plugin, Specification, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.matching import claim_gaps

@@ -28,7 +28,15 @@ from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, Term, from_label_selector, parse_term
 from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask, Positions
+from kubespread.scheduler.cluster.columns import Mask, Positions
+from kubespread.scheduler.cluster.nodes import (
+    Unmet,
+    asked_once_per_alike,
+    everywhere,
+    matches_requirements,
+    nowhere,
+    unmet_requirements,
+)
 from kubespread.scheduler.cluster.storage_index import (
     NO_PROVISIONER,
     ZONE_LABELS,
@@ -36,14 +44,6 @@ from kubespread.scheduler.cluster.storage_index import (
     in_tree_plugin,
     storage_class_name,
     translation_fault,
-)
-from kubespread.scheduler.node_matching import (
-    Unmet,
-    asked_once_per_alike,
-    everywhere,
-    matches_requirements,
-    nowhere,
-    unmet_requirements,
 )
 
 _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"

@@ -15,10 +15,9 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod, Volume
 from kubespread.scheduler.causes import Causes, ClaimInUseDetail, DiskDetail, by_place, name_of
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Counts, Positions
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
-from kubespread.scheduler.cluster.labels import Counts, Positions
 from kubespread.scheduler.plugin import (
     JUDGES,
     SKIP,

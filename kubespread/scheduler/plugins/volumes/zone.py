@@ -17,7 +17,7 @@ from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.causes import Causes, VolumeZoneDetail, by_place
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask, Positions
+from kubespread.scheduler.cluster.columns import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
 from kubespread.scheduler.plugin import JUDGES, SKIP, Code, Fixed, Plugin, Specification, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.matching import claim_gaps
