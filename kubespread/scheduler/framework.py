@@ -144,12 +144,6 @@ class Framework(Struct, frozen=True):
         return Prepared(self, cluster, pod)
 
 
-class _Shared(Struct, frozen=True):
-    plugin: Plugin
-    """Kept beside its state, so that no other plugin gets its identity."""
-    prepared: Fixed | OnNode
-
-
 class Prepared:
     """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the
     pod as a whole.
@@ -205,12 +199,13 @@ class Prepared:
         if signature is None:
             return plugin.prepare(self.cluster, self.pod)
         key = (id(plugin), signature)
-        shared = self.cluster.memo.get(key)
-        if isinstance(shared, _Shared):
-            return shared.prepared
+        if (shared := self.cluster.memo.get(key)) is not None:
+            state: State = shared[1]
+            return state
         prepared = plugin.prepare(self.cluster, self.pod)
         if isinstance(prepared, Fixed | OnNode):
-            self.cluster.memo[key] = _Shared(plugin, prepared)
+            # The plugin is kept beside its state, so that no other gets its identity.
+            self.cluster.memo[key] = plugin, prepared
         return prepared
 
     @cached_property

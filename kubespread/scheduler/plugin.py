@@ -374,6 +374,16 @@ class _Skip(Fixed):
 SKIP = _Skip()
 
 
+class ZeroScores(Fixed):
+    """A pod without anything that the plugin looks at, which is scored all the same."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+
+    def score(self) -> Counts:
+        return np.zeros(self._nodes, dtype=np.int64)
+
+
 class Plugin(ABC):
     """A plugin as one profile configures it."""
 
@@ -407,15 +417,17 @@ class Plugin(ABC):
         return iter(())
 
 
-def highest_raw(raw: Counts, feasible: Mask) -> Extent:
-    """The extent of `default_normalize`."""
-    return (max(0, int(raw[feasible].max(initial=0))),)
+class ScaledToHighest(State):
+    """The highest raw feasible score becomes 100, the others their truncated share; ``reverses`` turns it round."""
 
+    reverses: ClassVar[bool] = False
 
-def default_normalize(raw: Counts, extent: Extent, *, reverse: bool = False) -> Counts:
-    """The highest raw feasible score becomes 100, the others their truncated share; ``reverse`` turns it round."""
-    (highest,) = extent
-    if highest == 0:
-        return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw
-    scaled = MAX_NODE_SCORE * raw // highest
-    return MAX_NODE_SCORE - scaled if reverse else scaled
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return (max(0, int(raw[feasible].max(initial=0))),)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        (highest,) = extent
+        if highest == 0:
+            return np.full_like(raw, MAX_NODE_SCORE) if self.reverses else raw
+        scaled = MAX_NODE_SCORE * raw // highest
+        return MAX_NODE_SCORE - scaled if self.reverses else scaled

@@ -12,21 +12,19 @@ import pytest
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     FILTER,
     SCORE,
     Code,
-    Extent,
     Fixed,
     Plugin,
+    ScaledToHighest,
     Setting,
     Specification,
     Status,
     Verdicts,
-    default_normalize,
-    highest_raw,
 )
 from kubespread.scheduler.plugins import registry
 from tests.builders import node, pod
@@ -51,7 +49,7 @@ class LongNames(Plugin):
 
 
 @dataclass
-class LongNamesState(Fixed):
+class LongNamesState(ScaledToHighest, Fixed):
     nodes: Nodes
     least: int
 
@@ -63,12 +61,6 @@ class LongNamesState(Fixed):
 
     def score(self) -> Counts:
         return self._lengths()
-
-    def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return highest_raw(raw, feasible)
-
-    def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        return default_normalize(raw, extent)
 
 
 def long_names(setting: Setting) -> LongNames:

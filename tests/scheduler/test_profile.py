@@ -9,8 +9,7 @@ import pytest
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemption, DefaultPreemptionArgs
 from kubespread.scheduler.plugins.inter_pod_affinity import InterPodAffinity, InterPodAffinityArgs
-from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import Scoring, ShapePoint, WeightedResource
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.profile.configuration import ConfigurationError

@@ -59,7 +59,7 @@ from kubespread.scheduler.cluster.columns import scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot

@@ -43,7 +43,7 @@ from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allo
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
     DefaultConstraints,

@@ -27,9 +27,8 @@ from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH
-from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from kubespread.scheduler.plugins.node_properties import NodeUnschedulable, TaintToleration
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.taint_toleration import TaintToleration
 from kubespread.wording import short_key
 
 SELECTION = words_of(POD_MISMATCH.reasons[0])

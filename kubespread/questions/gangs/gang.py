@@ -31,7 +31,7 @@ from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit, scored_requests
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
 
 NO_PLACEMENTS = "no feasible placements found"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -27,6 +27,7 @@ from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPod
 from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
+V = TypeVar("V")
 
 
 class Cluster:
@@ -44,7 +45,7 @@ class Cluster:
         self.storage = storage
         self.kinds = kinds
         self.running = running
-        self.memo: dict[Hashable, object] = {}
+        self.memo: dict[Hashable, Any] = {}
         """Cached results that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
         """What answers about it took for granted where the source does not say: one list for this cluster and all that
@@ -92,6 +93,13 @@ class Cluster:
     def assume(self, assumptions: Iterable[str]) -> None:
         """Note an assumption."""
         self.assumed.update(dict.fromkeys(assumptions))
+
+    def once(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What ``make`` returns, made once for all clusters with the same nodes and objects."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        made: V = self.memo[key]
+        return made
 
     def after(self, change: Change) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone."""
@@ -180,11 +188,7 @@ class Cluster:
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
         """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
-        cached = self.memo.get("attach limits")
-        if cached is None:
-            cached = self.memo["attach limits"] = self._attach_limits()
-        limits: Mapping[str, Counts] = cached  # type: ignore[assignment]  # the memo holds all sorts
-        return limits
+        return self.once("attach limits", self._attach_limits)
 
     def _attach_limits(self) -> Mapping[str, Counts]:
         limits: dict[str, Counts] = {}
@@ -216,12 +220,8 @@ class Cluster:
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, what the attach controller has attached: unique volume -> driver."""
-        cached = self.memo.get("volume attachments")
-        if cached is None:
-            # No pod that is placed changes them: they name volumes that were there.
-            cached = self.memo["volume attachments"] = self._volume_attachments()
-        attached: Mapping[int, Mapping[str, str]] = cached  # type: ignore[assignment]  # the memo holds all sorts
-        return attached
+        # No pod that is placed changes them: they name volumes that were there.
+        return self.once("volume attachments", self._volume_attachments)
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}

@@ -295,16 +295,12 @@ class KindTable:
                 return sorted(set().union(*labeled))
         return self._in_namespace.get(namespace, ())
 
-    def judgment(self, key: Hashable, make: Callable[[], KindJudgment]) -> KindJudgment:
-        """A judgment that everyone who asks the same shares; ``key`` says all that it depends on."""
-        return self.shared("judgment", key, make)
-
     @property
     def all(self) -> list[PodKind]:
         return self._kinds
 
     def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
-        """A parsed part of a pod, made once for all kinds with the same source text."""
+        """A parsed part of a pod, or a judgment, made once; ``identity`` says all that it depends on."""
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()

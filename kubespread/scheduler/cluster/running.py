@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -39,7 +39,7 @@ class Happening(Struct, frozen=True, eq=False):
 
     uses: Sequence[Use]
     nodes: Nodes
-    memo: dict[Hashable, object]
+    memo: dict[Hashable, Any]
 
 
 class ClaimUsers:
@@ -70,7 +70,7 @@ class ClaimUsers:
         """Whether some pod could have a claim that was allocated before or since."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.before)
 
-    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, object]) -> ClaimUsers:
+    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, Any]) -> ClaimUsers:
         """With what some pods with claims did."""
         return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, memo)) if uses else self
 

@@ -314,6 +314,6 @@ def _make(setting: Setting) -> DefaultPreemption:
     return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), honors_empty_selectors)
 
 
-SPECIFICATION = Specification(
+DEFAULT_PREEMPTION = Specification(
     name=DefaultPreemption.name, points=frozenset({PRE_ENQUEUE, POST_FILTER}), make=_make, args=DefaultPreemptionArgs
 )

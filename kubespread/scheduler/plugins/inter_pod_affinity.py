@@ -333,7 +333,7 @@ def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
     return str(term.selector), term.namespaces, further
 
 
-SPECIFICATION = Specification(
+INTER_POD_AFFINITY = Specification(
     name=InterPodAffinity.name,
     points=JUDGES | RANKS,
     make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.args)),

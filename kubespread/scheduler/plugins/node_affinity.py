@@ -39,17 +39,15 @@ from kubespread.scheduler.plugin import (
     SKIP,
     Args,
     Code,
-    Extent,
     Fixed,
     Plugin,
+    ScaledToHighest,
     SchedulingError,
     Setting,
     Specification,
     State,
     Status,
     Verdicts,
-    default_normalize,
-    highest_raw,
     read_as,
 )
 
@@ -95,7 +93,7 @@ def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
 
 
 @dataclass
-class NodeAffinityState(Fixed):
+class NodeAffinityState(ScaledToHighest, Fixed):
     nodes: Nodes
     pod: Pod
     added_required: NodeSelector | None
@@ -173,12 +171,6 @@ class NodeAffinityState(Fixed):
             return None
         return self._weights(self.added_preferred) + self._weights(self.preferred)
 
-    def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return highest_raw(raw, feasible)
-
-    def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        return default_normalize(raw, extent)
-
     def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:
         """Per node the weights of the terms that match. Terms of weight 0 and empty ones are dropped before parsing."""
         raw: Counts = np.zeros(len(self.nodes), dtype=np.int64)
@@ -237,7 +229,7 @@ def _node_affinity(setting: Setting) -> NodeAffinity:
     return NodeAffinity(added, one_conflict_rejects=not setting.version.since(27), narrows=setting.version.since(24))
 
 
-SPECIFICATION = Specification(
+NODE_AFFINITY = Specification(
     name=NodeAffinity.name,
     points=JUDGES | RANKS,
     make=_node_affinity,

@@ -19,7 +19,7 @@ from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
 from kubespread.scheduler.plugin import INTERFACES, Args, read_as
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, default_plugins, removed_plugins

@@ -60,7 +60,9 @@ def fail(world: World, names: Sequence[str]) -> None:
     """
     failing = [_node(world, name) for name in names]
     failed = {node.metadata.name: failed_node(node) for node in failing}
-    zones_by_key = zones_without(_zones(world), failing)
+    # Counted once for all worlds that have the same nodes.
+    whole_zones = world.cluster.once(zones, lambda: zones(world.living.nodes.objects))
+    zones_by_key = zones_without(whole_zones, failing)
     stopped = stops_evictions(zones_by_key)
     changed = dict(failed)
     for name, node in failed.items():
@@ -160,16 +162,6 @@ def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collecti
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
     return (pod for name in names for pod in world.book.on(name))
-
-
-def _zones(world: World) -> Mapping[ZoneKey, Zone]:
-    """The zones now, counted once for all worlds that have the same nodes."""
-    memo = world.cluster.memo
-    cached = memo.get(zones)
-    if cached is None:
-        cached = memo[zones] = zones(world.living.nodes.objects)
-    counted: Mapping[ZoneKey, Zone] = cached  # type: ignore[assignment]  # the memo holds all sorts
-    return counted
 
 
 def _node(world: World, name: str) -> Node:

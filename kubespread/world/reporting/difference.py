@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, Self
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -127,32 +127,21 @@ class Baseline(Struct, frozen=True, dict=True):
     """A cluster before anything happens to it. Its world is not changed: what happens, happens in forks."""
 
     world: World
-    mode: Literal["settled", "as it stands"]
-    """``settled``: what controllers lack is made, what is under way has gone on, and what finds a node in a moment has
-    one, so that only pods that wait even then are pending before.
-    """
     happenings: Happenings
     """What happened until then."""
 
     @classmethod
     def settled(cls, world: World) -> Self:
-        """Of ``world`` itself, which settles."""
+        """Of ``world`` itself, which settles: what controllers lack is made, what is under way has gone on, and what
+        finds a node in a moment has one, so that only pods that wait even then are pending before.
+        """
         lacking = (row.owner for row in unmade(world))
         world.dirty.update(dict.fromkeys(owner for owner in lacking if world.makes_others(owner)))
         resume(world)
         world.settle()
-        return cls._of(world, "settled")
-
-    @classmethod
-    def as_it_stands(cls, world: World) -> Self:
-        """Of ``world`` itself, in which nothing happens."""
-        return cls._of(world, "as it stands")
-
-    @classmethod
-    def _of(cls, world: World, mode: Literal["settled", "as it stands"]) -> Self:
         happenings = world.next_step()
         world.book.changed.clear()
-        return cls(world, mode, happenings)
+        return cls(world, happenings)
 
     def trial(self, counts: Counted = everything) -> Trial:
         """A fork to let events happen in."""

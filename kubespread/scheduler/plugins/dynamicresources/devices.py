@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -490,9 +490,6 @@ def _pool_id(offered: ResourceSlice) -> PoolID:
     return offered.spec.driver, offered.spec.pool.name
 
 
-_MEMO = "devices"
-
-
 class ClaimKey(NamedTuple):
     namespace: str
     name: str
@@ -509,11 +506,9 @@ class Facts:
         self._inventories: dict[Rules, Inventory] = {}
 
     @classmethod
-    def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, object]) -> Facts:
+    def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, Any]) -> Facts:
         """Made once for these nodes and cached in ``memo``."""
-        facts = memo.get(_MEMO)
-        if not isinstance(facts, Facts):
-            facts = memo[_MEMO] = cls(objects, nodes)
+        facts: Facts = memo.get("devices") or memo.setdefault("devices", cls(objects, nodes))
         return facts
 
     @cached_property

@@ -50,8 +50,7 @@ from kubespread.scheduler.plugin import (
     Args,
     Code,
     Counted,
-    Extent,
-    Fixed,
+    ScaledToHighest,
     SchedulingError,
     Setting,
     Specification,
@@ -59,8 +58,7 @@ from kubespread.scheduler.plugin import (
     Status,
     Unprepared,
     Verdicts,
-    default_normalize,
-    highest_raw,
+    ZeroScores,
 )
 from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
@@ -90,7 +88,7 @@ from kubespread.scheduler.plugins.dynamicresources.judging import (
 from kubespread.scheduler.plugins.dynamicresources.ledger import Capacities, Ledger, consumption, counters_left, lacking
 
 
-class DynamicResourcesState(Counted):
+class DynamicResourcesState(ScaledToHighest, Counted):
     def __init__(self, cluster: Cluster, pod: Pod, rules: Rules, *, is_scored: bool = True) -> None:
         """Raises RefusedError where the claims keep the pod from every node."""
         self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
@@ -131,12 +129,6 @@ class DynamicResourcesState(Counted):
     def score(self, feasible: Mask) -> Counts:
         self._bring_up_to_date()
         return self._scores.copy()
-
-    def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return highest_raw(raw, feasible)
-
-    def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        return default_normalize(raw, extent)
 
     def frees_a_claim(self, filtered: Mask) -> bool:
         """Whether PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
@@ -446,14 +438,12 @@ class DynamicResources(PostFilterPlugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not _may_need_devices(pod):
-            return NoClaims(len(cluster))
-        from kubespread.scheduler.plugins.dynamicresources.claims import RefusedError
-
+            return ZeroScores(len(cluster))
         try:
             state = DynamicResourcesState(cluster, pod, self.rules, is_scored=self.is_filtering)
         except RefusedError as refused:
             return refused.status
-        return NoClaims(len(cluster)) if state.has_no_claims else state
+        return ZeroScores(len(cluster)) if state.has_no_claims else state
 
     def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> str:
         if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):
@@ -473,18 +463,8 @@ class DynamicResources(PostFilterPlugin):
 
 
 def _may_need_devices(pod: Pod) -> bool:
-    """Whether anything that knows devices has to be asked, and imported: it takes long, and most pods need none."""
+    """Whether anything that knows devices has to be asked: most pods need none."""
     return bool(pod.spec.resource_claims or requested_by_name(pod))
-
-
-@dataclass
-class NoClaims(Fixed):
-    """A pod without claims is scored all the same."""
-
-    nodes: int
-
-    def score(self) -> Counts:
-        return np.zeros(self.nodes, dtype=np.int64)
 
 
 def _make(setting: Setting) -> DynamicResources:
@@ -494,7 +474,7 @@ def _make(setting: Setting) -> DynamicResources:
     )
 
 
-SPECIFICATION = Specification(
+DYNAMIC_RESOURCES = Specification(
     name=DynamicResources.name,
     points=JUDGES | {PRE_ENQUEUE, POST_FILTER, SCORE, RESERVE, PRE_BIND},
     make=_make,

@@ -395,7 +395,7 @@ def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.args).defaults(version), rules)
 
 
-SPECIFICATION = Specification(
+POD_TOPOLOGY_SPREAD = Specification(
     name=PodTopologySpread.name,
     points=JUDGES | RANKS,
     make=_pod_topology_spread,

@@ -79,6 +79,7 @@ from kubespread.scheduler.plugin import (
     Status,
     Unprepared,
     Verdicts,
+    ZeroScores,
     read_as,
 )
 from kubespread.scheduler.plugins.noderesources.scoring import (
@@ -226,7 +227,7 @@ class VolumeBinding(Plugin):
         return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        unasked = _NoClaims(len(cluster)) if self.shape else SKIP
+        unasked = ZeroScores(len(cluster)) if self.shape else SKIP
         if not cluster.has_claims:
             return unasked
         claims: list[PersistentVolumeClaim] = []
@@ -267,14 +268,6 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
     if ephemeral and not is_owned(claim, pod):
         return not_owner(claim, pod)
     return None
-
-
-@dataclass
-class _NoClaims(Fixed):
-    nodes: int
-
-    def score(self) -> Counts:
-        return np.zeros(self.nodes, dtype=np.int64)
 
 
 class _Problem(Struct, frozen=True):
@@ -460,7 +453,7 @@ def _volume_binding(setting: Setting) -> VolumeBinding:
     return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
 
 
-SPECIFICATION = Specification(
+VOLUME_BINDING = Specification(
     name=VolumeBinding.name,
     points=JUDGES | RANKS | {RESERVE, PRE_BIND},
     make=_volume_binding,
