@@ -12,8 +12,7 @@ from kubespread.scheduler.plugins.inter_pod_affinity import InterPodAffinity, In
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import Scoring, ShapePoint, WeightedResource
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
-from kubespread.scheduler.profile.configuration import ConfigurationError
-from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles
 from kubespread.scheduler.profile.profile import PluginEntry, Profile, configured_plugins, default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask

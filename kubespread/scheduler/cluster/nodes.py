@@ -264,14 +264,16 @@ def nowhere(nodes: Nodes) -> Mask:
     return np.zeros(len(nodes), dtype=np.bool_)
 
 
+def named(nodes: Nodes, names: Iterable[str]) -> Mask:
+    """The nodes of these names, as far as there are any."""
+    mask = nowhere(nodes)
+    mask[[nodes.index[name] for name in names if name in nodes.index]] = True
+    return mask
+
+
 def matches_requirements(nodes: Nodes, requirements: Iterable[Requirement]) -> Mask:
     """Nodes whose labels satisfy every requirement."""
     return _all(nodes, (nodes.label(requirement.key).admits(requirement) for requirement in requirements))
-
-
-def matches_labels(nodes: Nodes, labels: Mapping[str, str]) -> Mask:
-    """Nodes that carry every entry of a nodeSelector."""
-    return matches_requirements(nodes, from_map(labels).requirements)
 
 
 def matches_term(nodes: Nodes, term: Term) -> Mask:
@@ -282,49 +284,47 @@ def matches_term(nodes: Nodes, term: Term) -> Mask:
     return _all(nodes, (matches_requirements(nodes, term.labels), *fields))
 
 
+def parsed_terms(selector: NodeSelector | None) -> list[Term]:
+    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
+
+
 def matches_node_selector(nodes: Nodes, selector: NodeSelector) -> Mask:
     """Nodes that some term matches; a malformed term only fails itself."""
     matching = nowhere(nodes)
-    for term in selector.node_selector_terms:
-        matching |= matches_term(nodes, parse_term(term))
+    for term in parsed_terms(selector):
+        matching |= matches_term(nodes, term)
     return matching
 
 
 def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
     """Nodes that satisfy the pod's nodeSelector and required node affinity."""
-    matching = matches_labels(nodes, pod.spec.node_selector)
+    matching = matches_requirements(nodes, from_map(pod.spec.node_selector).requirements)
     required = required_node_selector(pod)
     return matching if required is None else matching & matches_node_selector(nodes, required)
 
 
 def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
     """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares``: the operators Gt and Lt count."""
-    untolerated_taints: Mask = (
-        count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares) > 0
-    )
-    return ~untolerated_taints
+    kept_away = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    tolerates_all: Mask = kept_away == 0
+    return tolerates_all
 
 
 def count_untolerated(
     nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool
 ) -> Counts:
     """Per node, how many taints with one of ``effects`` no toleration covers."""
-    return per_taint_list(nodes, lambda taints: len(untolerated(taints, tolerations, effects, compares=compares)))
-
-
-def per_taint_list(nodes: Nodes, judge: Callable[[Sequence[Taint]], int]) -> Counts:
-    return nodes.per_taint_list([judge(taints) for taints in nodes.taint_lists])
+    return nodes.per_taint_list(
+        [len(untolerated(taints, tolerations, effects, compares=compares)) for taints in nodes.taint_lists]
+    )
 
 
 def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
     """The only field is the node's name; any other reads as empty."""
     if requirement.key != NODE_NAME_FIELD:
         return np.full(len(nodes), requirement.admits(""), dtype=np.bool_)
-    named = nowhere(nodes)
-    position = nodes.index.get(requirement.values[0])
-    if position is not None:
-        named[position] = True
-    return named if requirement.operator == "In" else ~named
+    is_named = named(nodes, requirement.values[:1])
+    return is_named if requirement.operator == "In" else ~is_named
 
 
 class Unmet(Struct, frozen=True):

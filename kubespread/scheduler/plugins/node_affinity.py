@@ -30,6 +30,8 @@ from kubespread.scheduler.cluster.nodes import (
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
+    named,
+    parsed_terms,
     unmet_requirements,
 )
 from kubespread.scheduler.plugin import (
@@ -132,7 +134,7 @@ class NodeAffinityState(ScaledToHighest, Fixed):
         names = self.pinned
         if names is None or not self.narrows:
             return None
-        return np.array([name in names for name in self.nodes.names], dtype=np.bool_)
+        return named(self.nodes, names)
 
     def filter(self) -> Verdicts | None:
         if not self.filters:
@@ -148,8 +150,8 @@ class NodeAffinityState(ScaledToHighest, Fixed):
         if judged is None:
             return super().causes(cluster, nodes)
         own = [("nodeSelector", [Term(from_map(self.pod.spec.node_selector).requirements, ())])]
-        own.append(("nodeAffinity", _terms(required_node_selector(self.pod))))
-        selectors = {1: [("addedAffinity", _terms(self.added_required))], 2: own}
+        own.append(("nodeAffinity", parsed_terms(required_node_selector(self.pod))))
+        selectors = {1: [("addedAffinity", parsed_terms(self.added_required))], 2: own}
         terms = [term for lists in selectors.values() for _, term_list in lists for term in term_list]
         keys = {requirement.key for term in terms for requirement in term.labels}
         columns: list[Codes | Positions] = [judged.rows, *(self.nodes.label(key).codes[nodes] for key in sorted(keys))]
@@ -185,10 +187,6 @@ class NodeAffinityState(ScaledToHighest, Fixed):
         if faults:
             raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
         return raw
-
-
-def _terms(selector: NodeSelector | None) -> list[Term]:
-    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
 
 
 def _cause(source: str, unmet: Unmet) -> NodeLabelDetail:

@@ -46,7 +46,7 @@ from kubespread.scheduler.causes import (
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Positions
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, named, tolerated
 from kubespread.scheduler.plugin import (
     FILTER,
     JUDGES,
@@ -92,10 +92,8 @@ class ImageLocality(Plugin):
         return [*(pod.spec.init_containers if self.counts_init_containers else ()), *pod.spec.containers]
 
     def _images(self, pod: Pod) -> list[str]:
-        images = [container.image for container in self._containers(pod)]
-        if self.counts_image_volumes:
-            images += _image_volumes(pod)
-        return [normalized_image(image) for image in images]
+        volumes = _image_volumes(pod) if self.counts_image_volumes else []
+        return [normalized_image(image) for image in (*(each.image for each in self._containers(pod)), *volumes)]
 
     def _expected(self, pod: Pod) -> int:
         """How many images may sum up to their threshold."""
@@ -114,19 +112,15 @@ class ImageLocalityState(Fixed):
 
     def score(self) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)
-        for holders, size in self._held():
+        # The nodes that hold each image of the pod, and its size as the first node of the cluster reports it.
+        held = (self.nodes.images[image] for image in self.images if image in self.nodes.images)
+        for holders, size in held:
             spread = float(len(holders)) / float(len(self.nodes))
             total[holders] += int(float(size) * spread)
         highest = self.expected * MAX_IMAGE_THRESHOLD
         if highest <= MIN_THRESHOLD:
             return np.zeros(len(self.nodes), dtype=np.int64)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
-
-    def _held(self) -> Iterator[tuple[list[int], int]]:
-        """The nodes that hold each image of the pod, and its size as the first node of the cluster reports it."""
-        for image in self.images:
-            if image in self.nodes.images:
-                yield self.nodes.images[image]
 
 
 IMAGE_LOCALITY = Specification(
@@ -428,11 +422,7 @@ class NodeNameState(Fixed):
     node_name: str
 
     def filter(self) -> Verdicts:
-        rejected = np.full(len(self.nodes), bool(self.node_name), dtype=np.bool_)
-        position = self.nodes.index.get(self.node_name)
-        if position is not None:
-            rejected[position] = False
-        return Verdicts.rejecting(rejected, OTHER_NODE)
+        return Verdicts.rejecting(~named(self.nodes, [self.node_name]) & bool(self.node_name), OTHER_NODE)
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         return [(NodeNameDetail(self.node_name),)] * len(nodes)

@@ -11,7 +11,7 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePlug
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -48,8 +48,10 @@ class PluginEntry(Struct, frozen=True):
     weight: int = 0
 
 
-class Expansion(Struct, frozen=True):
-    """The plugins of one profile at the extension points that have a say here, each in the order it runs them."""
+class Profile(Struct, frozen=True):
+    """One profile, expanded: its plugins at the extension points that have a say here, each in the order it runs
+    them.
+    """
 
     filters: tuple[str, ...] = ()
     post_filters: tuple[str, ...] = ()
@@ -57,23 +59,6 @@ class Expansion(Struct, frozen=True):
     pre_filters: tuple[str, ...] = ()
     pre_scores: tuple[str, ...] = ()
     reserves: tuple[str, ...] = ()
-
-    def points_of(self, plugin: str) -> frozenset[str]:
-        """The extension points at which ``plugin`` runs."""
-        runs = {
-            PRE_FILTER: self.pre_filters,
-            FILTER: self.filters,
-            POST_FILTER: self.post_filters,
-            PRE_SCORE: self.pre_scores,
-            SCORE: tuple(entry.name for entry in self.scores),
-            RESERVE: self.reserves,
-        }
-        return frozenset(point for point, plugins in runs.items() if plugin in plugins)
-
-
-class Profile(Expansion, frozen=True):
-    """One profile, expanded."""
-
     scheduler_name: str = DEFAULT_SCHEDULER
     version: KubeVersion = LATEST
     """The release whose behavior its plugins show."""
@@ -86,6 +71,18 @@ class Profile(Expansion, frozen=True):
     """What the configuration names that has no say here: extension points, and plugins that are not modeled."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
+
+    def points_of(self, plugin: str) -> frozenset[str]:
+        """The extension points at which ``plugin`` runs."""
+        runs = {
+            PRE_FILTER: self.pre_filters,
+            FILTER: self.filters,
+            POST_FILTER: self.post_filters,
+            PRE_SCORE: self.pre_scores,
+            SCORE: tuple(entry.name for entry in self.scores),
+            RESERVE: self.reserves,
+        }
+        return frozenset(point for point, plugins in runs.items() if plugin in plugins)
 
     def args_of(self, plugin: str, kind: type[A]) -> A:
         """The arguments of one plugin, its defaults where the configuration gives none."""
@@ -128,7 +125,7 @@ def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion)
     return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
 
 
-def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
+def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Profile:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
     known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
@@ -158,17 +155,18 @@ def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, versio
     return _expansion(expanded, weights, version)
 
 
-def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Expansion:
+def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Profile:
     # A plugin whose gate is off may be named, and does nothing.
     active = default_plugins(version)
     runs = {point: tuple(name for name in names if name in active) for point, names in expanded.items()}
-    return Expansion(
+    return Profile(
         filters=runs[FILTER],
         post_filters=runs[POST_FILTER],
         scores=tuple(PluginEntry(name, weights[name]) for name in runs[SCORE]),
         pre_filters=runs[PRE_FILTER],
         pre_scores=runs[PRE_SCORE],
         reserves=runs[RESERVE],
+        version=version,
     )
 
 
@@ -251,7 +249,7 @@ RETIRED_PLUGINS = frozenset({
 })  # fmt: skip
 
 
-def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Expansion:
+def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
     ProfileError.
     """
@@ -284,12 +282,7 @@ def _weight_before_multi_point(plugin: Specification, version: KubeVersion) -> i
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
-    return profile_of(expand({}, DEFAULT_SCHEDULER, version), version=version)
-
-
-def profile_of(plugins: Expansion, **others: Any) -> Profile:
-    """A profile with these plugins."""
-    return Profile(**{name: getattr(plugins, name) for name in plugins.__struct_fields__}, **others)
+    return expand({}, DEFAULT_SCHEDULER, version)
 
 
 def framework(profile: Profile) -> Framework:

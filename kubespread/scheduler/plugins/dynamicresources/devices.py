@@ -34,7 +34,7 @@ from kubespread.kube.api.devices import (
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, nowhere
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, Value, parse_semver
 
@@ -335,11 +335,7 @@ class Inventory:
     def nodes_of(self, pools: Iterable[PoolID]) -> Mask:
         """The nodes that reach devices of some of these pools."""
         numbers = {number for pool in pools for number in self._by_pool.get(pool, ())}
-        reached = nowhere(self._nodes)
-        for number in numbers:
-            position = self._nodes.index.get(self._slices[number].spec.node_name)
-            if position is not None:
-                reached[position] = True
+        reached = named(self._nodes, (self._slices[number].spec.node_name for number in numbers))
         for number, mask in self._shared:
             if number in numbers:
                 reached |= mask
@@ -470,10 +466,7 @@ class Inventory:
 def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:
     """The nodes that a slice or a device is for."""
     if place.node_name:
-        reached = nowhere(nodes)
-        if place.node_name in nodes.index:
-            reached[nodes.index[place.node_name]] = True
-        return reached
+        return named(nodes, [place.node_name])
     if place.all_nodes:
         return everywhere(nodes)
     return nowhere(nodes) if place.node_selector is None else matches_node_selector(nodes, place.node_selector)

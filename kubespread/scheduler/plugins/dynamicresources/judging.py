@@ -46,7 +46,7 @@ from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, nowhere
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
@@ -345,7 +345,7 @@ def _offered_on(part: ResourceSlice, nodes: Nodes) -> Iterator[tuple[Device, Mas
     spec = part.spec
     if spec.per_device_node_selection:
         for device in spec.devices:
-            reached = everywhere(nodes) if device.all_nodes else _named(nodes, device.node_name or "")
+            reached = everywhere(nodes) if device.all_nodes else named(nodes, [device.node_name or ""])
             if device.node_selector is not None:
                 reached = reached | matches_node_selector(nodes, device.node_selector)
             yield device, reached
@@ -353,17 +353,10 @@ def _offered_on(part: ResourceSlice, nodes: Nodes) -> Iterator[tuple[Device, Mas
     if spec.all_nodes or not (spec.node_name or spec.node_selector):
         reached = everywhere(nodes)
     else:
-        reached = _named(nodes, spec.node_name or "")
+        reached = named(nodes, [spec.node_name or ""])
         if spec.node_selector is not None:
             reached = reached | matches_node_selector(nodes, spec.node_selector)
     yield from ((device, reached) for device in spec.devices)
-
-
-def _named(nodes: Nodes, name: str) -> Mask:
-    named = nowhere(nodes)
-    if name in nodes.index:
-        named[nodes.index[name]] = True
-    return named
 
 
 def judge_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> Judge:

@@ -14,7 +14,7 @@ Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolume
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -53,7 +53,7 @@ from kubespread.scheduler.causes import (
 )
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrapped
-from kubespread.scheduler.cluster.nodes import everywhere, nowhere
+from kubespread.scheduler.cluster.nodes import everywhere, named, nowhere
 from kubespread.scheduler.cluster.storage_index import (
     StorageChange,
     claim_name,
@@ -72,7 +72,6 @@ from kubespread.scheduler.plugin import (
     Args,
     Code,
     Fixed,
-    Plugin,
     Setting,
     Specification,
     State,
@@ -91,10 +90,10 @@ from kubespread.scheduler.plugins.noderesources.scoring import (
 )
 from kubespread.scheduler.plugins.volumes.matching import (
     PersistentVolumes,
+    VolumePlugin,
     admits_node,
     binding_gaps,
     capacity,
-    claim_gaps,
     counts_capacity,
     offers,
     provisionable,
@@ -208,7 +207,7 @@ _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
 @dataclass(frozen=True)
-class VolumeBinding(Plugin):
+class VolumeBinding(VolumePlugin):
     name: ClassVar[str] = "VolumeBinding"
 
     shape: tuple[ShapePoint, ...] = ()
@@ -217,14 +216,11 @@ class VolumeBinding(Plugin):
     """
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        yield from claim_gaps(cluster, pod)
+        yield from super().gaps(cluster, pod)
         yield from binding_gaps(cluster, pod)
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         return undetermined_scores(cluster, pod) if self.shape else iter(())
-
-    def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = ZeroScores(len(cluster)) if self.shape else SKIP
@@ -391,15 +387,8 @@ class VolumeBindingState(Fixed):
     @cached_property
     def _selected(self) -> list[tuple[PersistentVolumeClaim, Mask]]:
         """The claims that a node was selected for, and that node."""
-        selections = []
-        for claim in self.waiting:
-            selected = claim.metadata.annotations.get(SELECTED_NODE)
-            if selected is not None:
-                selected_node = nowhere(self.cluster.nodes)
-                if selected in self.cluster.nodes.index:
-                    selected_node[self.cluster.nodes.index[selected]] = True
-                selections.append((claim, selected_node))
-        return selections
+        selected = ((claim, claim.metadata.annotations.get(SELECTED_NODE)) for claim in self.waiting)
+        return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
     def binding(self, node: int) -> StorageChange | None:
         """Each claim that waits takes its volume of ``node``, or one is made for it there."""

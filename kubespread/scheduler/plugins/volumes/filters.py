@@ -14,7 +14,7 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go, PreFilter, Fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -45,14 +45,13 @@ from kubespread.scheduler.plugin import (
     Counted,
     Fixed,
     OnNode,
-    Plugin,
     Specification,
     State,
     Status,
     Unprepared,
     Verdicts,
 )
-from kubespread.scheduler.plugins.volumes.matching import claim_gaps
+from kubespread.scheduler.plugins.volumes.matching import VolumePlugin
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {BETA_ZONE: ZONE, BETA_REGION: REGION}
@@ -63,14 +62,8 @@ class _RejectedError(Exception):
     pass
 
 
-class VolumeZone(Plugin):
+class VolumeZone(VolumePlugin):
     name: ClassVar[str] = "VolumeZone"
-
-    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        return claim_gaps(cluster, pod)
-
-    def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not cluster.has_claims:
@@ -180,14 +173,14 @@ EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 
 
 @dataclass(frozen=True)
-class NodeVolumeLimits(Plugin):
+class NodeVolumeLimits(VolumePlugin):
     name: ClassVar[str] = "NodeVolumeLimits"
 
     requires_drivers: bool = False
     """With the gate VolumeLimitScaling drivers may ask to be installed on a node before pods go there."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        yield from claim_gaps(cluster, pod)
+        yield from super().gaps(cluster, pod)
         if any(cluster.storage.attached(pod)):
             yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
             if cluster.objects.knows(CSINode):
@@ -207,9 +200,6 @@ class NodeVolumeLimits(Plugin):
                 "NodeVolumeLimits: of several CSI drivers that a node lacks kube-scheduler names one at random, here "
                 "the first by name"
             )
-
-    def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.has_claims else []
@@ -346,14 +336,8 @@ IN_USE = Status(
 )
 
 
-class VolumeRestrictions(Plugin):
+class VolumeRestrictions(VolumePlugin):
     name: ClassVar[str] = "VolumeRestrictions"
-
-    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        return claim_gaps(cluster, pod)
-
-    def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()

@@ -11,7 +11,7 @@ Source: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from kubespread.kube.api.storage import (
     StorageClass,
 )
 from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.selector import SelectorError, Term, from_label_selector, parse_term
+from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, Positions
@@ -34,7 +34,9 @@ from kubespread.scheduler.cluster.nodes import (
     asked_once_per_alike,
     everywhere,
     matches_requirements,
+    named,
     nowhere,
+    parsed_terms,
     unmet_requirements,
 )
 from kubespread.scheduler.cluster.storage_index import (
@@ -45,6 +47,18 @@ from kubespread.scheduler.cluster.storage_index import (
     storage_class_name,
     translation_fault,
 )
+from kubespread.scheduler.plugin import Plugin
+
+
+class VolumePlugin(Plugin):
+    """A plugin that judges a pod with volumes by its claims, and no other."""
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.has_scheduled_volumes else ()
+
 
 _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 
@@ -127,7 +141,7 @@ def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = Fal
 def unmet_on(cluster: Cluster, volume: PersistentVolume, nodes: Positions) -> list[list[Unmet]]:
     """What each of ``nodes`` does not meet of a bound volume's node affinity."""
     view = _View(cluster, volume)
-    plain, translated, migrated = _terms(view.plain), _terms(view.translated), view.migrated[nodes]
+    plain, translated, migrated = parsed_terms(view.plain), parsed_terms(view.translated), view.migrated[nodes]
     keys = sorted({requirement.key for term in (*plain, *translated) for requirement in term.labels})
 
     def of_place(place: int) -> list[Unmet]:
@@ -152,16 +166,12 @@ class _View:
             self.migrated = _migrated(cluster, plugin.name)
 
 
-def _terms(selector: NodeSelector | None) -> list[Term]:
-    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
-
-
 def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
     """Terms against labels alone: the node's name is not known here, so matchFields count as met."""
     if selector is None:
         return everywhere(cluster.nodes)
     matching = nowhere(cluster.nodes)
-    for term in _terms(selector):
+    for term in parsed_terms(selector):
         if term.can_match:
             matching |= matches_requirements(cluster.nodes, term.labels)
     return matching
@@ -177,11 +187,15 @@ def untranslatable(cluster: Cluster, volume: PersistentVolume) -> tuple[Mask, st
 
 def _migrated(cluster: Cluster, plugin: str) -> Mask:
     """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
-    migrated = nowhere(cluster.nodes)
-    for name, csi_node in cluster.storage.csi_nodes.items():
-        if name in cluster.nodes.index and plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(","):
-            migrated[cluster.nodes.index[name]] = True
-    return migrated
+    csi_nodes = cluster.storage.csi_nodes.values()
+    return named(
+        cluster.nodes,
+        (
+            csi_node.metadata.name
+            for csi_node in csi_nodes
+            if plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(",")
+        ),
+    )
 
 
 def _used_keys(required: NodeSelector | None) -> set[str]:
