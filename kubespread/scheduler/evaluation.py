@@ -343,8 +343,11 @@ def preempt(evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budge
     if budgets is None:
         budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
     answer = _first_help(evaluation, post_filters.plugins, budgets)
-    if answer.candidate is not None:
-        return replace(answer, tail=_placement(answer.candidate)) if post_filters.names_placement else answer
+    if (candidate := answer.candidate) is not None:
+        # Always in the plural, for one victim too.
+        victims = f"preempting {len(candidate.victims)} victims"
+        placement = f"preemption: found a potential placement for pod on node {candidate.node}, {victims}"
+        return replace(answer, tail=placement) if post_filters.names_placement else answer
     return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_twice and answer.tail else answer
 
 
@@ -360,9 +363,3 @@ def _first_help(evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], bud
             return Preemption(answer)
         texts.append(answer)
     return Preemption(None, ", ".join(filter(None, texts)))
-
-
-def _placement(candidate: PreemptionCandidate) -> str:
-    """Always in the plural, for one victim too."""
-    victims = f"preempting {len(candidate.victims)} victims"
-    return f"preemption: found a potential placement for pod on node {candidate.node}, {victims}"

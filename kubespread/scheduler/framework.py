@@ -159,15 +159,12 @@ class Prepared:
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
         self._memo = cluster.kinds.memo_of(pod)
         for plugin in framework.pre_filters:
-            self._pre_filter(plugin)
+            if self.rejection is not None:
+                self._add([plugin])
+            else:
+                self._prepare(plugin)
+                self.rejection = self._statuses.get(plugin.name)
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
-
-    def _pre_filter(self, plugin: Plugin) -> None:
-        if self.rejection is not None:
-            self._add([plugin])
-            return
-        self._prepare(plugin)
-        self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
         """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""

@@ -32,7 +32,7 @@ from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
 if TYPE_CHECKING:
-    from kubespread.scheduler.framework import Framework
+    pass
 
 _Answers = tuple[NDArray[np.int32], Counts]
 """Not 0 where some filter rejects a node, and the weighted scores."""
@@ -217,13 +217,19 @@ class Batch:
         """Another cycle begins."""
         self._cycle += 1
 
-    def hint(self, prepared: Prepared, feasible: Mask) -> int | None:
-        """The node to try first, None for no such node: ``feasible`` says that the last one does not take the pod."""
+    def hinted(self, prepared: Prepared, feasible: Mask) -> Choice | None:
+        """Where the cycle before would have gone next, if that node takes the pod and the last one does not, as
+        ``feasible`` says: nothing is scored then, and the other results go on to be used.
+        """
         profile = id(prepared.framework)
         results, (cycle, node) = self._results.get(profile), self._chosen.get(profile, (-1, -1))
         if results is None or cycle != self._cycle - 1 or feasible[node] or not _is_alike(prepared, results.prepared):
             return None
-        return results.next_best()
+        hint = results.next_best()
+        if hint is None or not feasible[hint]:
+            return None
+        self._chosen[profile] = self._cycle, hint
+        return Choice(hint, 0, 1)
 
     def store(self, prepared: Prepared, node: int, result: SearchResult, totals: Counts) -> None:
         """``node`` was chosen among those that were found."""
@@ -233,10 +239,6 @@ class Batch:
             self._results[profile] = _Results(prepared, result, totals)
         else:
             self._results.pop(profile, None)
-
-    def take_hint(self, framework: Framework, node: int) -> None:
-        """The hint was taken, and the other results go on to be used."""
-        self._chosen[id(framework)] = self._cycle, node
 
 
 def _is_alike(one: Prepared, other: Prepared) -> bool:
@@ -346,7 +348,9 @@ class Placing:
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
-        self._listed = self._listed_nodes()
+        lists = list(prepared.listing.values())
+        self._listed: Mask | None = np.logical_and.reduce(lists) if lists else None
+        """The nodes that PreFilter plugins leave to look at; None for all."""
         self._barred, self._may_fail = self._fixed_rejections()
 
     def __len__(self) -> int:
@@ -363,17 +367,6 @@ class Placing:
             if isinstance(state, Fixed | Counted)
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)
-
-    def _settle(self, scored: _Scored, points: Counts | None) -> None:
-        """Points that do not change any more are added up once."""
-        self._scored.remove(scored)
-        if points is not None:
-            self._settled = self._settled + points
-
-    def _listed_nodes(self) -> Mask | None:
-        """The nodes that PreFilter plugins leave to look at; None for all."""
-        lists = list(self._prepared.listing.values())
-        return np.logical_and.reduce(lists) if lists else None
 
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
@@ -457,7 +450,7 @@ class Placing:
         if nominee is not None and feasible[nominee]:
             # It is tried first and alone; if it fits, no other node is looked at.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
-        if batch is not None and (hinted := self._hinted(batch, feasible)) is not None:
+        if batch is not None and (hinted := batch.hinted(self._prepared, feasible)) is not None:
             return hinted
         result = SearchResult(feasible)
         rules = self._prepared.framework.search
@@ -474,14 +467,6 @@ class Placing:
         if batch is not None:
             batch.store(self._prepared, node, result, total)
         return Choice(node, best, len(equals))
-
-    def _hinted(self, batch: Batch, feasible: Mask) -> Choice | None:
-        """Where the cycle before would have gone next, if that node takes the pod: nothing is scored then."""
-        hint = batch.hint(self._prepared, feasible)
-        if hint is None or not feasible[hint]:
-            return None
-        batch.take_hint(self._prepared.framework, hint)
-        return Choice(hint, 0, 1)
 
     def choose_on(self, node: int) -> Choice | None:
         """The same for a copy that is meant for one node."""
@@ -562,7 +547,9 @@ class Placing:
             if points is not None:
                 total += points
             if scored.is_settled:
-                self._settle(scored, points)
+                # Points that do not change any more are added up once.
+                self._scored.remove(scored)
+                self._settled = self._settled if points is None else self._settled + points
         if framework.missing.scores and np.count_nonzero(feasible) > 1:
             raise SchedulingError(next(iter(framework.missing.scores.values())))
         return total

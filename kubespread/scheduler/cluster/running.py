@@ -78,16 +78,16 @@ class ClaimUsers:
         """The uses by those of ``pods`` that have claims: usually few of many."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
-        return [Use(pod, node, by) for pod, node in pods if self._has_claims(pod, kinds)]
+
+        def has_claims(pod: Pod) -> bool:
+            requests = {} if pod.spec.resource_claims else kinds[kinds.number_of(pod)].requests[0]
+            return bool(pod.spec.resource_claims) or not self.provided.isdisjoint(requests)
+
+        return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
         """The same among other objects."""
         return ClaimUsers(objects, self) if self.before is not None else ClaimUsers(objects)
-
-    def _has_claims(self, pod: Pod, kinds: KindTable) -> bool:
-        if pod.spec.resource_claims:
-            return True
-        return not self.provided.isdisjoint(kinds[kinds.number_of(pod)].requests[0])
 
     def remember(self, rules: Hashable, value: object) -> None:
         """Keep what follows from all that happened by some ``rules``, for a while."""

@@ -45,10 +45,6 @@ class InTreePlugin(Struct, frozen=True):
     """The driver's own zone label, for kinds whose node affinity moves to it."""
 
 
-def _aws_handle(volume: InlineVolumes, _owner: PersistentVolume | None) -> str:
-    return volume.aws_elastic_block_store.volume_id.rpartition("/")[2] if volume.aws_elastic_block_store else ""
-
-
 def _gce_handle(volume: InlineVolumes, owner: PersistentVolume | None) -> str:
     if volume.gce_persistent_disk is None:
         return ""
@@ -90,7 +86,9 @@ def translation_fault(volume: PersistentVolume) -> str | None:
 
 IN_TREE: Mapping[str, InTreePlugin] = {
     "aws_elastic_block_store": InTreePlugin(
-        "kubernetes.io/aws-ebs", "ebs.csi.aws.com", _aws_handle, "topology.ebs.csi.aws.com/zone"
+        "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
+        lambda v, owner: v.aws_elastic_block_store.volume_id.rpartition("/")[2] if v.aws_elastic_block_store else "",
+        "topology.ebs.csi.aws.com/zone",
     ),
     "gce_persistent_disk": InTreePlugin(
         "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"
@@ -181,10 +179,12 @@ class StorageIndex:
             storage_class.metadata.name: storage_class for storage_class in objects.of(StorageClass)
         }
         self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.of(CSINode)}
-        self.attach_limits: Mapping[str, Mapping[str, int]] = {
-            name: limits for name, node in self.csi_nodes.items() if (limits := _limits(node))
-        }
+        self.attach_limits: dict[str, dict[str, int]] = {}
         """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
+        for name, node in self.csi_nodes.items():
+            for driver in node.spec.drivers:
+                if driver.allocatable is not None and driver.allocatable.count is not None:
+                    self.attach_limits.setdefault(name, {})[driver.name] = driver.allocatable.count
 
     def after(self, change: StorageChange) -> StorageIndex:
         """The index once ``change`` has happened; this one is as it was."""
@@ -282,14 +282,6 @@ class StorageIndex:
             plugin = in_tree_plugin(volume.spec)
             if plugin is not None and translates:
                 yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
-
-
-def _limits(node: CSINode) -> dict[str, int]:
-    return {
-        driver.name: driver.allocatable.count
-        for driver in node.spec.drivers
-        if driver.allocatable is not None and driver.allocatable.count is not None
-    }
 
 
 def driver_of(storage_class: StorageClass, *, translates: bool = True) -> str:

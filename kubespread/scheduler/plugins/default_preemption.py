@@ -95,7 +95,9 @@ class DefaultPreemption(PostFilterPlugin):
         if candidates := search.run():
             return _best(candidates)
         if search.errors:
-            raise SchedulingError(f"preemption: {search.errors_text}")
+            # As Go's aggregate of errors is worded: equal ones once, several in brackets.
+            text = ", ".join(dict.fromkeys(search.errors))
+            raise SchedulingError(f"preemption: [{text}]" if len({*search.errors}) > 1 else f"preemption: {text}")
         return f"preemption: {search.message}"
 
 
@@ -105,12 +107,8 @@ def _refusal(evaluation: Evaluation) -> str | None:
         return NEVER
     if _waits_for_victims(evaluation):
         return WAITS
-    return None if evaluation.rejection is None else _nothing_tried(evaluation)
-
-
-def _nothing_tried(evaluation: Evaluation) -> str:
     size = len(evaluation.cluster)
-    return f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
+    return None if evaluation.rejection is None else f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
 
 
 def _waits_for_victims(evaluation: Evaluation) -> bool:
@@ -251,12 +249,6 @@ class _Search:
                 if allowed[position] < 0:
                     violating.setdefault(index, []).append(budget.metadata.name)
         return violating
-
-    @property
-    def errors_text(self) -> str:
-        """As Go's aggregate of errors is worded: equal ones once, several in brackets."""
-        first, *others = dict.fromkeys(self.errors)
-        return f"[{', '.join((first, *others))}]" if others else first
 
     @property
     def message(self) -> str:

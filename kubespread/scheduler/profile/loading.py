@@ -19,7 +19,6 @@ from msgspec import field
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
-from kubespread.kube.api.unknown_fields import UnknownField
 from kubespread.kube.gotext import aggregate, compact_json
 from kubespread.kube.name_rules import is_extended, label_key_faults
 from kubespread.kube.time import in_json, nanoseconds
@@ -226,10 +225,10 @@ def _decoded(data: Any, cls: type[T], path: str) -> tuple[T, list[_Strict]]:
         clean = normalized(data, cls)
     except DecodingError as error:
         raise ConfigurationError(str(error), [Blame(_joined(path, error.path), str(error))]) from error
-    unknown = [
-        _Strict(f'unknown field "{field.path}"', Blame(_joined(path, field.path), f"{_UNKNOWN}{_meant(field)}"))
-        for field in unknown_fields(data, cls)
-    ]
+    unknown: list[_Strict] = []
+    for name in unknown_fields(data, cls):
+        hint = f'; did you mean "{name.meant.rpartition(".")[2]}"?' if name.meant else ""
+        unknown.append(_Strict(f'unknown field "{name.path}"', Blame(_joined(path, name.path), _UNKNOWN + hint)))
     return decode(clean, cls), unknown
 
 
@@ -309,10 +308,6 @@ def _check_duration(text: str | None, path: str) -> None:
         nanoseconds(text or "0")
     except ValueError as error:
         raise ConfigurationError(str(error), [Blame(path, str(error))]) from error
-
-
-def _meant(field: UnknownField) -> str:
-    return f'; did you mean "{field.meant.rpartition(".")[2]}"?' if field.meant else ""
 
 
 def refused(faults: Sequence[tuple[str, str]], prefix: str = "", path: str = "") -> ConfigurationError:
@@ -561,6 +556,9 @@ def _profile(
         expanded = (expand_per_point if per_point else expand)(points, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
+    # A profile's own percentage counts, even 0; only without one the global value does.
+    percentage = profile.percentage_of_nodes_to_score
+    percentage = configuration.percentage_of_nodes_to_score if percentage is None else percentage
     return msgspec.structs.replace(
         expanded,
         scheduler_name=name,
@@ -568,7 +566,7 @@ def _profile(
         scheduler_names=frozenset(profile.scheduler_name or DEFAULT_SCHEDULER for profile in configuration.profiles),
         has_extenders=bool(configuration.extenders),
         unread_points=tuple(_unread(points, version)),
-        percentage_of_nodes_to_score=_percentage(profile, configuration),
+        percentage_of_nodes_to_score=percentage or 0,
     )
 
 
@@ -600,10 +598,3 @@ def _unread(points: Mapping[str, PointConfiguration], version: KubeVersion) -> I
     defaults = default_plugins(version)
     for point, point_set in points.items():
         yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in defaults)
-
-
-def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:
-    """A profile's own percentage counts, even 0; only without one the global value does."""
-    if profile.percentage_of_nodes_to_score is not None:
-        return profile.percentage_of_nodes_to_score
-    return configuration.percentage_of_nodes_to_score or 0

@@ -34,7 +34,6 @@ from kubespread.scheduler.plugin import (
     Args,
     Plugin,
     Setting,
-    Specification,
     Unprepared,
     read_as,
 )
@@ -258,7 +257,12 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
     weights: dict[str, int] = {}
     for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
         default = [
-            PluginEntry(name, _weight_before_multi_point(plugin, version))
+            PluginEntry(
+                name,
+                plugin.weight_in(version)
+                if plugin.weight_before_multi_point is None
+                else plugin.weight_before_multi_point,
+            )
             for name, plugin in defaults.items()
             if point in known_points[name]
         ]
@@ -273,11 +277,6 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
             raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
         weights = {entry.name: entry.weight or 1 for entry in merged}
     return _expansion(expanded, weights, version)
-
-
-def _weight_before_multi_point(plugin: Specification, version: KubeVersion) -> int:
-    old = plugin.weight_before_multi_point
-    return plugin.weight_in(version) if old is None else old
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:

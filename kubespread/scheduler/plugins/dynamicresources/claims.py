@@ -119,16 +119,14 @@ class ClaimToAllocate(Struct, frozen=True):
 
 def claim_to_allocate(name: str, spec: ResourceClaimSpec, classes: Mapping[str, DeviceClass]) -> ClaimToAllocate:
     """A claim as the allocator sees it; a class that is not among ``classes`` selects every device."""
-    requests = tuple(_alternatives(name, request, classes) for request in spec.devices.requests)
-    return ClaimToAllocate(name, requests, spec.devices.constraints)
-
-
-def _alternatives(
-    claim: str, request: DeviceRequest, classes: Mapping[str, DeviceClass]
-) -> tuple[RequestToAllocate, ...]:
-    if request.exactly is not None:
-        return (_requested(claim, request.name, request.exactly, classes),)
-    return tuple(_requested(claim, request.name, subrequest, classes) for subrequest in request.first_available)
+    requests = (
+        (request.name, request.first_available if request.exactly is None else [request.exactly])
+        for request in spec.devices.requests
+    )
+    alternatives = tuple(
+        tuple(_requested(name, request, alternative, classes) for alternative in listed) for request, listed in requests
+    )
+    return ClaimToAllocate(name, alternatives, spec.devices.constraints)
 
 
 def _requested(

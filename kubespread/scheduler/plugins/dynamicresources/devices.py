@@ -410,7 +410,9 @@ class Inventory:
             if len(whole) != expected:
                 return Pool(pool_id, is_incomplete=True)
         current.sort(key=lambda number: self._slices[number].metadata.name)
-        counting = [number for number in current if self._rules.partitions_count and self._shares(number)]
+        counting = [
+            number for number in current if self._rules.partitions_count and self._slices[number].spec.shared_counters
+        ]
         devices = self._all_offered(number for number in current if number not in counting)
         sets = [counters for number in counting for counters in self._slices[number].spec.shared_counters]
         names = {counters.name for counters in sets}
@@ -434,9 +436,6 @@ class Inventory:
     def _of_generation(self, numbers: Iterable[int], generation: int) -> list[int]:
         return [number for number in numbers if self._slices[number].spec.pool.generation == generation]
 
-    def _shares(self, number: int) -> bool:
-        return bool(self._slices[number].spec.shared_counters)
-
     def _all_offered(self, numbers: Iterable[int]) -> tuple[OfferedDevice, ...]:
         return tuple(device for number in numbers for device in self._offered(number))
 
@@ -449,18 +448,13 @@ class Inventory:
                     device_id := DeviceID(driver, pool, device.name),
                     device,
                     part,
-                    self._rules_for(device_id),
+                    # The rules that taint a device, or might in some release.
+                    tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device_id)),
                     self._rules.knows_sharing,
                 )
                 for device in part.spec.devices
             )
         return self._devices[number]
-
-    def _rules_for(self, device: DeviceID) -> tuple[DeviceTaintRule, ...]:
-        """The rules that taint a device, or might in some release."""
-        if not self._taint_rules:
-            return ()
-        return tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device))
 
 
 def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:

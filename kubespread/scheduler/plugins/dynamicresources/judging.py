@@ -237,7 +237,10 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
             pool=allocated.device.id.pool,
             device=allocated.device.id.device,
             admin_access=allocated.request.admin_access,
-            share_id="" if allocated.consumed is None else _share_id(allocated, node, number),
+            # kube-scheduler draws one; the same one each time does, as only that there is one counts.
+            share_id=""
+            if allocated.consumed is None
+            else str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}")),
             consumed_capacity={name: str(amount) for name, amount in (allocated.consumed or {}).items()},
             binding_conditions=allocated.device.device.binding_conditions if rules.bindings_count else [],
             binding_failure_conditions=allocated.device.device.binding_failure_conditions
@@ -247,11 +250,6 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
         for number, allocated in enumerate(devices)
     ]
     return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_reach(devices, node))
-
-
-def _share_id(allocated: Allocated, node: str, number: int) -> str:
-    """kube-scheduler draws one; the same one each time does, as only that there is one counts."""
-    return str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}"))
 
 
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
@@ -419,20 +417,10 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
 def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:
     """Free the claims of a pod that leaves its node: those made for it at once, others once no pod uses them."""
     ledger.give_back(pod, facts.nodes.names[node])
-    for key in _claims_in_use(pod, facts):
-        claim = facts.claims.get(key)
-        if claim is not None:
+    for key in (*_keys(pod), facts.made_for_resources_of(pod)):
+        if key is not None and (claim := facts.claims.get(key)) is not None:
             is_owned = any(owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references if owner.uid)
             ledger.release(key, claim, entirely=is_owned)
-
-
-def _claims_in_use(pod: Pod, facts: Facts) -> Iterator[ClaimKey]:
-    names = [reference.resource_claim_name for reference in pod.spec.resource_claims]
-    names += [status.resource_claim_name for status in pod.status.resource_claim_statuses]
-    yield from (ClaimKey(pod.metadata.namespace, name) for name in names if name)
-    made = facts.made_for_resources_of(pod)
-    if made is not None:
-        yield made
 
 
 def written_back(

@@ -101,9 +101,6 @@ class Ledger(Struct):
     def copy(self) -> Ledger:
         return Ledger(self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made))
 
-    def is_allocated(self, device: DeviceID) -> bool:
-        return device in self.in_use or device in self.shares
-
     def changed_since(self, before: Ledger) -> set[DeviceID]:
         """The devices that others have now."""
         shared = {
@@ -235,7 +232,7 @@ def counters_left(pool: Pool, ledger: Ledger) -> dict[CounterID, int]:
     """What allocated devices of a pool leave of its counters; below zero where they take too much."""
     left = dict(pool.counters)
     for device in pool.consumers if left else ():
-        if ledger.is_allocated(device.id):
+        if device.id in ledger.in_use or device.id in ledger.shares:
             for counter, amount in device.consumes:
                 left[counter] -= amount
     return left
@@ -265,7 +262,10 @@ def most_at_once(candidates: Iterable[Candidate], left: Mapping[PoolID, Mapping[
     return others + sum(
         min(
             (
-                _as_many(sorted(dict(device.consumes).get(counter, 0) for device in devices), amount)
+                sum(
+                    total <= amount
+                    for total in accumulate(sorted(dict(device.consumes).get(counter, 0) for device in devices))
+                )
                 for counter, amount in left[pool].items()
                 if counter[0] == counters
             ),
@@ -273,10 +273,6 @@ def most_at_once(candidates: Iterable[Candidate], left: Mapping[PoolID, Mapping[
         )
         for (pool, counters), devices in consuming.items()
     )
-
-
-def _as_many(amounts: Sequence[int], left: int) -> int:
-    return sum(total <= left for total in accumulate(amounts))
 
 
 Consumption = Mapping[str, Quantity]

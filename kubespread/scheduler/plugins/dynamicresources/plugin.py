@@ -96,7 +96,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._users: ClaimUsers | None = cluster.claim_users
         """What the ledger follows from; None once the state was moved on its own."""
         self._ledger: Ledger = ledger_of(cluster, rules)
-        self._judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
+        self.judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
         self._refused: Status | None = None
         """Why all nodes are rejected since the state was prepared."""
         size = len(cluster)
@@ -105,13 +105,9 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._rows = np.zeros(size, dtype=np.int32)
         self._scores: Counts = np.zeros(size, dtype=np.int64)
 
-    @property
-    def has_no_claims(self) -> bool:
-        return self._judge.claims.is_empty
-
     def _bring_up_to_date(self) -> None:
         for node in np.flatnonzero(self._outdated).tolist():
-            outcome = Outcome(self._refused) if self._refused is not None else self._judge.judge(node, self._ledger)
+            outcome = Outcome(self._refused) if self._refused is not None else self.judge.judge(node, self._ledger)
             status = outcome.status
             self._rows[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
             self._scores[node] = outcome.score if self._is_scored else 0
@@ -138,18 +134,18 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         row = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()
         for node in np.flatnonzero(filtered & (self._rows == row)).tolist() if row is not None else ():
-            elsewhere.update(self._judge.elsewhere(node))
+            elsewhere.update(self.judge.elsewhere(node))
         return any(
             claim.claim is not None
             and claim.key in elsewhere
             and self._ledger.is_only_for(self._pod, claim.key, claim.claim)
-            for claim in self._judge.claims.claims
+            for claim in self.judge.claims.claims
         )
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         if self._refused is not None:
             return super().causes(cluster, nodes)
-        return [shortages(self._judge, node, self._ledger) for node in nodes.tolist()]
+        return [shortages(self.judge, node, self._ledger) for node in nodes.tolist()]
 
     def move(self, moves: Moves) -> None:
         before = self._ledger
@@ -183,13 +179,13 @@ class DynamicResourcesState(ScaledToHighest, Counted):
             self._refused = refused.status
             self._outdated[:] = True
             return
-        if judge.claims != self._judge.claims or self._refused is not None:
-            self._judge, self._refused = judge, None
+        if judge.claims != self.judge.claims or self._refused is not None:
+            self.judge, self._refused = judge, None
             self._outdated[:] = True
             return
         changed = self._ledger.changed_since(before)
         if changed:
-            self._judge = judge
+            self.judge = judge
             self._outdated |= judge.inventory.nodes_of({(device.driver, device.pool) for device in changed})
 
     def fork(self) -> DynamicResourcesState:
@@ -443,7 +439,7 @@ class DynamicResources(PostFilterPlugin):
             state = DynamicResourcesState(cluster, pod, self.rules, is_scored=self.is_filtering)
         except RefusedError as refused:
             return refused.status
-        return ZeroScores(len(cluster)) if state.has_no_claims else state
+        return ZeroScores(len(cluster)) if state.judge.claims.is_empty else state
 
     def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> str:
         if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):

@@ -11,7 +11,7 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, Pr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
@@ -24,7 +24,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, extended_resources
 from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.kube.quantity import Quantity, parse
+from kubespread.kube.quantity import parse
 from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import (
@@ -200,11 +200,9 @@ class NodeResourcesFit(Plugin):
     devices: Rules = Rules()
     """How such devices are allocated."""
 
-    def _ignores(self, name: str) -> bool:
-        return name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
-
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
-        return not self.delegates or asks_for_none(pod, extended_resources(cluster.objects.of(DeviceClass)))
+        requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
+        return not any(requested.get(name) for name in extended_resources(cluster.objects.of(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._checked(pod).items()), tuple(sorted(scored_requests(pod).items()))
@@ -217,30 +215,22 @@ class NodeResourcesFit(Plugin):
     def _checked(self, pod: Pod) -> dict[str, int]:
         """What is compared with the room of nodes, in the order of the reasons."""
         requested = scheduler_amounts(pod_requests(pod))
-        named = sorted(
+        ignored = {
             name
-            for name in requested
-            if name not in BASIC_RESOURCES and not (is_extended(name) and self._ignores(name))
-        )
+            for name in filter(is_extended, requested)
+            if name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
+        }
+        named = sorted(requested.keys() - ignored - {*BASIC_RESOURCES})
         checked = {name: requested[name] for name in (*BASIC_RESOURCES, *named) if requested.get(name, 0) > 0}
         if checked and self.checks_zero_requests:
             checked = {name: requested.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         return checked
 
 
-def asks_for_none(pod: Pod, resources: Collection[str]) -> bool:
-    """Whether a pod requests none of the ``resources``."""
-    requested = scheduler_amounts(pod_requests(pod))
-    return not any(requested.get(name) for name in resources)
-
-
 def scored_requests(pod: Pod) -> dict[str, int]:
     """What the score counts: it looks past pod-level resources and lets every container ask for something."""
-    return scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-
-
-def _stand_ins() -> dict[str, Quantity]:
-    return {name: parse(text) for name, text in STAND_INS.items()}
+    stand_ins = {name: parse(text) for name, text in STAND_INS.items()}
+    return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
 
 
 def _is_full(held: Holdings) -> Mask:
@@ -317,18 +307,12 @@ def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts
     if len(failing):
         rows = np.stack([*(nodes[failing] for _, nodes in shortages), unresolvable[failing]], axis=1)
         # A dry run judges one node after another: sorting a single row would take most of the time.
-        distinct, row_of = (rows, 0) if len(rows) == 1 else _distinct(rows)
-        entry_of[failing] = row_of + 1
+        distinct, row_of = (rows, np.intp(0)) if len(rows) == 1 else np.unique(rows, axis=0, return_inverse=True)
+        entry_of[failing] = row_of.reshape(-1) + 1
         for row in distinct:
             reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
             table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
     return Verdicts(entry_of, tuple(table))
-
-
-def _distinct(rows: Mask) -> tuple[Mask, Positions]:
-    """The distinct rows in order, and which of them each row is."""
-    distinct, row_of = np.unique(rows, axis=0, return_inverse=True)
-    return distinct, row_of.reshape(-1)
 
 
 def _node_resources_fit(setting: Setting) -> NodeResourcesFit:

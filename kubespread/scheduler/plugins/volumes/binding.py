@@ -227,9 +227,11 @@ class VolumeBinding(VolumePlugin):
         if not cluster.has_claims:
             return unasked
         claims: list[PersistentVolumeClaim] = []
-        for name, ephemeral in _claim_names(pod):
+        for volume in pod.spec.volumes:
+            if (name := claim_name(pod, volume)) is None:
+                continue
             claim = cluster.storage.claim(pod, name)
-            problem = _problem(pod, name, claim, ephemeral=ephemeral)
+            problem = _problem(pod, name, claim, ephemeral=volume.ephemeral is not None)
             if problem is not None:
                 return Status(Code.UNRESOLVABLE, (problem,))
             assert claim is not None
@@ -241,13 +243,6 @@ class VolumeBinding(VolumePlugin):
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
         return VolumeBindingState(cluster, bound, waiting, self.shape)
-
-
-def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
-    for volume in pod.spec.volumes:
-        name = claim_name(pod, volume)
-        if name is not None:
-            yield name, volume.ephemeral is not None
 
 
 def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:

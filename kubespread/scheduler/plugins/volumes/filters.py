@@ -212,7 +212,8 @@ class NodeVolumeLimits(VolumePlugin):
 
     def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
         """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
-        asking = {driver.metadata.name for driver in cluster.objects.of(CSIDriver) if _must_be_there(driver)}
+        drivers = cluster.objects.of(CSIDriver)
+        asking = {driver.metadata.name for driver in drivers if driver.spec.prevent_pod_scheduling_if_missing}
         if not (self.requires_drivers and asking):
             return ()
         csi_nodes = [cluster.storage.csi_nodes.get(name) for name in cluster.nodes.names]
@@ -230,10 +231,6 @@ class NodeVolumeLimits(VolumePlugin):
             (driver, np.array([lacks(driver, csi_node) for csi_node in csi_nodes], dtype=np.bool_))
             for driver in sorted(attached & asking)
         ]
-
-
-def _must_be_there(driver: CSIDriver) -> bool:
-    return driver.spec.prevent_pod_scheduling_if_missing
 
 
 def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
@@ -350,7 +347,11 @@ class VolumeRestrictions(VolumePlugin):
                 return Status(Code.UNRESOLVABLE, (f'persistentvolumeclaim "{name}" not found',))
             if "ReadWriteOncePod" in claim.spec.access_modes:
                 exclusive.add((pod.metadata.namespace, name))
-        disks = [volume for volume in pod.spec.volumes if _is_exclusive_disk(volume)]
+        disks = [
+            each
+            for each in pod.spec.volumes
+            if each.gce_persistent_disk or each.aws_elastic_block_store or each.iscsi or each.rbd
+        ]
         return VolumeRestrictionsState(cluster, disks, frozenset(exclusive)) if disks or exclusive else SKIP
 
 
@@ -426,13 +427,6 @@ class VolumeRestrictionsState(Counted):
 def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:
     """Those of ``disks`` that pods of a kind use in a way that keeps others off."""
     return (disk for disk in disks if any(_same_disk(disk, used) for used in kind.inline_volumes))
-
-
-def _is_exclusive_disk(volume: Volume) -> bool:
-    return any(
-        disk is not None
-        for disk in (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
-    )
 
 
 def _same_disk(volume: Volume, used: Volume) -> bool:

@@ -161,7 +161,8 @@ class _View:
         self.plain = affinity.required if affinity is not None else None
         self.translated = self.plain
         self.migrated = nowhere(cluster.nodes)
-        if plugin is not None and plugin.zone_key is not None and _has_zone(volume, self.plain):
+        has_zone = bool(_used_keys(self.plain) & {*ZONE_LABELS} or _labeled_zones(volume))
+        if plugin is not None and plugin.zone_key is not None and has_zone:
             self.translated = _translated(volume, self.plain, plugin.zone_key)
             self.migrated = _migrated(cluster, plugin.name)
 
@@ -201,10 +202,6 @@ def _migrated(cluster: Cluster, plugin: str) -> Mask:
 def _used_keys(required: NodeSelector | None) -> set[str]:
     terms = required.node_selector_terms if required is not None else []
     return {expression.key for term in terms for expression in term.match_expressions}
-
-
-def _has_zone(volume: PersistentVolume, required: NodeSelector | None) -> bool:
-    return bool(_used_keys(required) & set(ZONE_LABELS)) or bool(_labeled_zones(volume))
 
 
 def _labeled_zones(volume: PersistentVolume) -> list[str]:
@@ -325,7 +322,11 @@ def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask,
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
         return nowhere(cluster.nodes), everywhere(cluster.nodes)
-    return _allowed_topologies(cluster, storage_class), _enough_capacity(cluster, storage_class, claim)
+    # Capacity is checked only for drivers that report it, and for each claim separately.
+    capacities, enough = _capacities(cluster, storage_class, claim), everywhere(cluster.nodes)
+    if capacities is not None:
+        enough = np.logical_or.reduce([nowhere(cluster.nodes), *(nodes for _, nodes in capacities)])
+    return _allowed_topologies(cluster, storage_class), enough
 
 
 def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
@@ -339,12 +340,6 @@ def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
                 matching &= cluster.nodes.label(expression.key).one_of(frozenset(expression.values))
             allowed |= matching
     return allowed
-
-
-def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
-    """Checked only for drivers that report capacity, and for each claim separately."""
-    capacities = _capacities(cluster, storage_class, claim)
-    return everywhere(cluster.nodes) if capacities is None else _any(cluster, (nodes for _, nodes in capacities))
 
 
 def offers(cluster: Cluster, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
@@ -379,10 +374,3 @@ def counts_capacity(cluster: Cluster, storage_class: StorageClass, claim: Persis
 
 def _offers(amount: str | int | float | None, size: int) -> bool:
     return amount is not None and parse(amount).value >= size
-
-
-def _any(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
-    merged = nowhere(cluster.nodes)
-    for mask in masks:
-        merged |= mask
-    return merged

@@ -371,7 +371,8 @@ def _call(call: Call, names: frozenset[str]) -> Evaluate:
         case Call("has", None, (Select(operand, name),)):
             return _presence(_compile(operand, names), name)
         case Call("bind", Name("cel"), (Name(variable), value, body)):
-            return _binding(variable, _compile(value, names), _compile(body, names | {variable}))
+            bound, inner = _compile(value, names), _compile(body, names | {variable})
+            return lambda variables: inner({**variables, variable: bound(variables)})
         case Call(macro, target, (Name(variable), body)) if target is not None and macro in _MACROS:
             return _comprehension(macro, _compile(target, names), variable, _compile(body, names | {variable}))
     table = METHODS if call.target is not None else {**OPERATORS, **FUNCTIONS}
@@ -456,10 +457,6 @@ def _presence(operand: Evaluate, name: str) -> Evaluate:
         return name in holder
 
     return has
-
-
-def _binding(variable: str, value: Evaluate, body: Evaluate) -> Evaluate:
-    return lambda variables: body({**variables, variable: value(variables)})
 
 
 def _comprehension(macro: str, target: Evaluate, variable: str, body: Evaluate) -> Evaluate:
