@@ -122,6 +122,12 @@ class Cluster:
             other._attached = self._attached.after(self.storage, other, change)
         return other
 
+    def nominating(self, pods: Iterable[Pod]) -> Cluster:
+        """The cluster with other pods that wait with a nominated node."""
+        other = self.after(Change())
+        other.nominated = tuple(pods)
+        return other
+
     def _storage_after(self, change: Change) -> StorageIndex:
         return self.storage if change.storage is None else self.storage.after(change.storage)
 

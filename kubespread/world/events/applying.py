@@ -71,8 +71,11 @@ def create(world: World, applied: AppliedWorkload) -> None:
     if name is None:
         _create_pod(world, applied)
         return
-    if obj is not None and type(obj) in KEPT:
-        world.add_objects([_with_replicas(obj, applied)])
+    replicas = 1 if applied.replicas is None else applied.replicas
+    if isinstance(obj, Deployment | StatefulSet | ReplicaSet | ReplicationController):
+        world.add_objects([replace(obj, spec=replace(obj.spec, replicas=replicas))])
+    elif obj is not None and type(obj) in KEPT:
+        world.add_objects([obj])
     match obj:
         case Deployment():
             new_hash = applied.pod.metadata.labels.get(TEMPLATE_HASH, "")
@@ -81,17 +84,19 @@ def create(world: World, applied: AppliedWorkload) -> None:
             world.dirty[name] = None
         case StatefulSet():
             revision = applied.pod.metadata.labels.get(REVISION_LABEL, "")
-            template = {revision: as_template(applied.pod)}
+            templates = {revision: as_template(applied.pod)}
             stateful_set = world.workloads.stateful_sets[name]
-            world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), template)
-            world.owner(name).replicas = _new_replicas(applied)
+            world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), templates)
+            world.owner(name).replicas = replicas
             world.dirty[name] = None
         case ReplicaSet() | ReplicationController():
             owner = world.owner(name)
-            owner.template, owner.replicas = as_template(applied.pod), _new_replicas(applied)
+            owner.template, owner.replicas = as_template(applied.pod), replicas
             world.dirty[name] = None
         case DaemonSet():
-            _create_daemons(world, name, applied)
+            template = as_template(applied.pod)
+            nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
+            create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
         case Job() if obj.spec.suspend:
             world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
         case CronJob() | PodTemplate():
@@ -109,12 +114,6 @@ def _create_pod(world: World, applied: AppliedWorkload) -> None:
             world.happenings.note(note)
         pod = copy_of(applied.pod, name, world.timestamp)
         world.create(pod, applied.pod)
-
-
-def _create_daemons(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    template, owner = as_template(applied.pod), world.owner(name)
-    nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
-    create_copies(world, owner, (pinned_to(template, node) for node in nodes))
 
 
 def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
@@ -135,16 +134,6 @@ def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorklo
         f"{name.kind}/{name.name} is not a controller that is modeled: its pods are kept as those of a ReplicaSet are"
     )
     world.dirty[name] = None
-
-
-def _new_replicas(applied: AppliedWorkload) -> int:
-    return 1 if applied.replicas is None else applied.replicas
-
-
-def _with_replicas(obj: ApiObject, applied: AppliedWorkload) -> ApiObject:
-    if not isinstance(obj, Deployment | StatefulSet | ReplicaSet | ReplicationController):
-        return obj
-    return replace(obj, spec=replace(obj.spec, replicas=_new_replicas(applied)))
 
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
@@ -196,7 +185,7 @@ def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
     rollout = rollout_of(world, name)
     if rollout.deployment.spec.paused:
         raise UsageError(_PAUSED)
-    by_revision = sorted(rollout.replica_sets, key=lambda replica_set: -_revision(replica_set))
+    by_revision = sorted(rollout.replica_sets, key=lambda replica_set: -(revision(replica_set) or 0))
     own = new_replica_set(rollout.deployment, rollout.replica_sets)
     before = next(
         (replica_set for replica_set in by_revision if replica_set != own and replica_set.spec.template is not None),
@@ -215,7 +204,7 @@ def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> Roll
         case Deployment():
             return _deployment(world, name, applied.object, applied)
         case StatefulSet():
-            world.resize(name, _replicas(world, name, applied))
+            world.resize(name, world.owner(name).replicas if applied.replicas is None else applied.replicas)
             return roll_out_stateful_set(world, name, applied.object, applied.pod)
         case DaemonSet():
             return roll_out_daemon_set(world, name, applied.object, applied.pod)
@@ -256,10 +245,6 @@ def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSe
     return NewTemplate(deployment, pod, replica_set.metadata.labels.get(TEMPLATE_HASH, ""))
 
 
-def _revision(replica_set: ReplicaSet) -> int:
-    return revision(replica_set) or 0
-
-
 def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
     """Only what is not the template may differ."""
     if isinstance(applied.object, _ROLLED_OUT):
@@ -284,7 +269,3 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
     if applied.replicas is not None and not isinstance(applied.object, DaemonSet):
         scale(world, name, applied.replicas)
     world.settle()
-
-
-def _replicas(world: World, name: WorkloadName, applied: AppliedWorkload) -> int:
-    return world.owner(name).replicas if applied.replicas is None else applied.replicas

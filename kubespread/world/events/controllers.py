@@ -67,10 +67,11 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    rules = UpdateRules.of(world.surroundings.version)
+    rules, start = UpdateRules.of(world.surroundings.version), first_ordinal(stateful_set)
     made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
-    rollout.revisions = replace_current(rollout.revisions, made.status.current_revision)
+    current = made.status.current_revision or rollout.revisions.current
+    rollout.revisions = Revisions(current, rollout.revisions.update)
     has_acted = False
     for action in made.actions:
         if isinstance(action, Create):
@@ -80,7 +81,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
             has_acted |= world.create(copy_of(template, action.pod, world.timestamp), template)
         else:
             has_acted = True
-            beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
+            beyond = ordinal_of(pods[action.pod], name.name) not in range(start, start + owner.replicas)
             world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return has_acted
 
@@ -98,10 +99,6 @@ def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRoll
         for pod in pods:
             _remember(rollout, name, pod)
     return rollout
-
-
-def replace_current(revisions: Revisions, current: str) -> Revisions:
-    return Revisions(current or revisions.current, revisions.update)
 
 
 def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None:
@@ -135,11 +132,6 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
     others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
     labels = {**others, REVISION_LABEL: revision} if revision else others
     return replace(pod, metadata=replace(pod.metadata, labels=labels))
-
-
-def _ordinals(stateful_set: StatefulSet) -> range:
-    start = first_ordinal(stateful_set)
-    return range(start, start + (stateful_set.spec.replicas or 0))
 
 
 def _stateful_set(world: Store, name: WorkloadName) -> StatefulSet:
@@ -187,7 +179,10 @@ def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
             owner = world.owner(name_of(after.created))
             owner.template = owned_by(rollout.template, after.created)
     for replica_set in after.replica_sets:
-        _resize(world, replica_set, name)
+        owner_name = name_of(replica_set)
+        world.watchers[owner_name], world.dirty[owner_name] = name, None
+        replicas = replica_set.spec.replicas
+        world.owner(owner_name).replicas = 1 if replicas is None else replicas
     return list(after.replica_sets) != before
 
 
@@ -235,15 +230,6 @@ def owned_by(template: Pod, replica_set: ReplicaSet) -> Pod:
         **(replica_set.spec.selector.match_labels if replica_set.spec.selector else {}),
     }
     return replace(template, metadata=replace(template.metadata, labels=labels, owner_references=references))
-
-
-def _resize(world: Store, replica_set: ReplicaSet, deployment: WorkloadName) -> None:
-    name = name_of(replica_set)
-    world.watchers[name] = deployment
-    owner = world.owner(name)
-    replicas = 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
-    owner.replicas = replicas
-    world.dirty[name] = None
 
 
 def _with_status(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
@@ -392,8 +378,6 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     gone, owner.gone = owner.gone, []
     owner.failures += len(gone)
     refused = world.api_server.take_refused(name)
-    if gone:
-        _name_what_is_left_out(world, owner)
     if gone and _fails(world, owner):
         owner.has_ended = True
         world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
@@ -409,7 +393,8 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
 def bring_to_number(world: Store, name: WorkloadName) -> None:
     """Delete the pods that a Job has too many, or create those it lacks; its back-off is not waited for."""
     job, pods = world.workloads.jobs[name], world.book.of(name)
-    done = job_pass(job, [*filter(_goes_on, pods), *_uncounted(job, pods)], world.time)
+    going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
+    done = job_pass(job, [*going_on, *_uncounted(job, pods)], world.time)
     world.delete(_too_many(world, done.surplus), SCALED_DOWN)
     owner = world.owner(name)
     if done.create and (template := template_of(world, owner)) is not None:
@@ -426,10 +411,6 @@ def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
     return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
 
 
-def _goes_on(pod: Pod) -> bool:
-    return pod.status.phase not in ENDED_PHASES
-
-
 def _uncounted(job: Job, pods: Iterable[Pod]) -> Iterator[Pod]:
     """How many ended pods the Job's status does not count yet."""
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
@@ -443,16 +424,12 @@ def _of_index(template: Pod, index: int) -> Pod:
     return replace(template, metadata=marked)
 
 
-def _name_what_is_left_out(world: Store, owner: Owner) -> None:
+def _fails(world: Store, owner: Owner) -> bool:
+    """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
     job = world.workloads.jobs.get(owner.name)
     if job is not None and (fields := not_modeled(job.spec)):
         world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
-
-
-def _fails(world: Store, owner: Owner) -> bool:
-    """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
     world.assume(world.workloads.objects.gap(Job, "a Job is taken to make every pod again that it loses"))
-    job = world.workloads.jobs.get(owner.name)
     if job is None or job.spec.pod_failure_policy is not None or job.spec.backoff_limit_per_index is not None:
         return False
     return job.status.failed + owner.failures > backoff_limit(job.spec)

@@ -7,8 +7,7 @@ named in reports, not waited for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -29,14 +28,7 @@ from kubespread.world.events.controllers import (
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.store import ABOVE, BELOW, Store
 
-
-class Reconcile(Protocol):
-    """One pass over one object; whether it did anything."""
-
-    def __call__(self, world: Store, name: WorkloadName, /) -> bool: ...
-
-
-CONTROLLERS: Mapping[str, Reconcile] = {
+CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
     "ReplicaSet": reconcile_replicas,
     "ReplicationController": reconcile_replicas,
     "Deployment": reconcile_deployment,
@@ -44,7 +36,7 @@ CONTROLLERS: Mapping[str, Reconcile] = {
     "Job": reconcile_job,
     "DaemonSet": reconcile_daemons,
 }
-"""By kind."""
+"""One pass over one object of each kind; whether it did anything."""
 assert CONTROLLERS.keys() == ABOVE | BELOW, "who makes pods has a controller"
 
 

@@ -8,7 +8,7 @@ goes on first: rollouts, StatefulSets being scaled and pods on their way out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -165,7 +165,10 @@ class Baseline(Struct, frozen=True, dict=True):
     @cached_property
     def unmade(self) -> Mapping[tuple[WorkloadName, bool], int]:
         """How many pods of each workload the API server refuses (True), and how many are not made yet."""
-        return _unmade_of(self.world, unmade(self.world))
+        counts = Counter[tuple[WorkloadName, bool]]()
+        for row in unmade(self.world):
+            counts[self.world.above(row.owner), row.is_refused] += row.count
+        return counts
 
 
 class Trial:
@@ -188,7 +191,7 @@ class Trial:
         return difference
 
     def during(self, event: Event) -> Difference:
-        """The same of an event that others follow at once."""
+        """What differs once ``event`` has happened, where others follow at once."""
         event(self.world)
         self.world.settle()
         return self.difference
@@ -338,10 +341,3 @@ class Difference(Struct, frozen=True, dict=True):
 def ready_pods(world: World, workload: WorkloadName) -> int:
     """How many pods of a workload are ready."""
     return sum(world.book.count(owner).ready for owner in world.owners_below(workload))
-
-
-def _unmade_of(world: World, rows: Iterable[Unmade]) -> Mapping[tuple[WorkloadName, bool], int]:
-    counts = Counter[tuple[WorkloadName, bool]]()
-    for row in rows:
-        counts[world.above(row.owner), row.is_refused] += row.count
-    return counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -155,12 +156,12 @@ def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPo
             workload=workload,
             pods=tuple(map(NamespacedName.of, pods)),
             message=message,
-            nodes=tuple(sorted(node for pod in pods for node in _pinned(pod))) if workload.kind == "DaemonSet" else (),
+            # Those that a DaemonSet made the pods for.
+            nodes=tuple(sorted(chain.from_iterable(map(_pinned, pods)))) if workload.kind == "DaemonSet" else (),
         )
 
 
 def _pinned(pod: Pod) -> Collection[str]:
-    """The node that a DaemonSet made the pod for."""
     required = required_node_selector(pod)
     return (None if required is None else pinned_names(required.node_selector_terms)) or ()
 
@@ -264,8 +265,6 @@ class AskedWorkloads:
 
 
 _FEW = 3
-
-
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 

@@ -13,13 +13,13 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import Scale, Scales, budget_status, reads_scale, selector_of
+from kubespread.controllers.disruption.budgets import Scales, budget_status, reads_scale, selector_of
 from kubespread.controllers.disruption.eviction import Eviction, evict
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, ResourceQuota
-from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -104,16 +104,6 @@ class Budgets:
             status = budget_status(budget, list(self._pods[place].values()), self._scales, now)
             budget = self._budgets[place] = replace(budget, status=status)
         return budget
-
-
-class KnownScales:
-    """The scales of a cluster's controllers; for a kind that the cluster's source lacks, the number of its pods."""
-
-    def __init__(self, scales: Scales, of_pods: Scales) -> None:
-        self._scales, self._of_pods = scales, of_pods
-
-    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
-        return self._scales(controller, namespace) or self._of_pods(controller, namespace)
 
 
 class Refused(Struct):

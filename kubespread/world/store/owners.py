@@ -35,9 +35,6 @@ class Rollout(Struct):
     """What the ReplicaSet of its template makes copies of, where that is new."""
     new_hash: str = ""
 
-    def fork(self) -> Rollout:
-        return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
-
 
 class StatefulSetRollout(Struct):
     """A StatefulSet with the revisions and templates of its pods."""
@@ -50,7 +47,7 @@ class StatefulSetRollout(Struct):
     """The last pod of each ordinal."""
 
     def fork(self) -> StatefulSetRollout:
-        return StatefulSetRollout(self.stateful_set, self.revisions, dict(self.templates), dict(self.by_ordinal))
+        return replace(self, templates=dict(self.templates), by_ordinal=dict(self.by_ordinal))
 
 
 T = TypeVar("T", bound=ApiObject)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from functools import partial
 from typing import Self
 
 from msgspec import Struct, field
@@ -34,7 +36,7 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.store.api_server import ApiServer, Budgets, KnownScales, budget_gaps_of
+from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
 from kubespread.world.store.claims import to_create
 from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
 from kubespread.world.store.owners import (
@@ -159,7 +161,7 @@ class Store:
         other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
-        other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
+        other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
         other.families, other.assumed, other.origin = self.families.fork(), self.assumed, self.origin
@@ -175,7 +177,7 @@ class Store:
         """The disruption budgets, kept in step with the pods from their first use on."""
         if self._budgets is None:
             objects = self.workloads.objects
-            scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
+            scales = partial(self._scale, ClusterScales(objects))
             self.assume(budget_gaps_of(objects))
             self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
         return self._budgets
@@ -191,8 +193,10 @@ class Store:
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale_of_pods(self, controller: OwnerReference, namespace: str) -> Scale | None:
+    def _scale(self, of_objects: ClusterScales, controller: OwnerReference, namespace: str, /) -> Scale | None:
         """Of a controller that the cluster's source does not have: as many replicas as it runs."""
+        if (scale := of_objects(controller, namespace)) is not None:
+            return scale
         kind = next((row for row in POD_CREATORS.values() if row.kind == controller.kind), None)
         if kind is None or self.workloads.objects.knows(kind.cls):
             return None
@@ -250,15 +254,9 @@ class Store:
         cluster = self.cluster
         position_of = cluster.nodes.index
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
-        self._use(
-            self.cluster.after(
-                Change(
-                    replaced={position_of[name]: node for name, node in change.replaced.items()},
-                    added=change.added,
-                    removed=frozenset(position_of[name] for name in change.removed),
-                )
-            )
-        )
+        replaced = {position_of[name]: node for name, node in change.replaced.items()}
+        removed = frozenset(position_of[name] for name in change.removed)
+        self._use(self.cluster.after(Change(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes are new or have changed."""
@@ -274,7 +272,9 @@ class Store:
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Add objects that came with a created pod; those that exist already stay unchanged."""
-        self.add_objects(self.workloads.missing(beside_claims(companions)))
+        # Claims are created with each pod.
+        others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
+        self.add_objects(self.workloads.missing(others))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
@@ -369,9 +369,7 @@ class Store:
         self.dirty = dirty
         if self.cluster.nominated:
             by_key = {key_of(new): new for _, new in listed}
-            after = self.cluster.after(Change())
-            after.nominated = tuple(by_key.get(key_of(pod), pod) for pod in after.nominated)
-            self._use(after)
+            self._use(self.cluster.nominating(by_key.get(key_of(pod), pod) for pod in self.cluster.nominated))
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
@@ -423,7 +421,9 @@ class Store:
             if owner.kind != "Node":
                 self.happenings.note(not_modelled(owner))
             return False
-        if why in (SCALED_DOWN, UNSELECTED) or not self._makes_another(pod, owner, why):
+        if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.makes_none(owner)):
+            return False
+        if owner.kind == "DaemonSet" and (why == LOST or not self.wants_daemon(pod)):
             return False
         waits = self.waits_for_the_end(pod, owner)
         if is_active(pod):
@@ -433,11 +433,6 @@ class Store:
                 )
             return not (stays and waits)
         return waits and not stays and is_terminating(pod)
-
-    def _makes_another(self, pod: Pod, owner: WorkloadName, why: str) -> bool:
-        if owner.kind == "DaemonSet":
-            return why != LOST and self.wants_daemon(pod)
-        return not (owner.kind == "Job" and self.makes_none(owner))
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
         """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
@@ -475,11 +470,9 @@ class Store:
         """A pod that no longer waits releases the room on its nominated node."""
         if not pod.status.nominated_node_name:
             return
-        cluster = self.cluster
-        if any(key_of(nominee) == key_of(pod) for nominee in cluster.nominated):
-            after = cluster.after(Change())
-            after.nominated = tuple(nominee for nominee in cluster.nominated if key_of(nominee) != key_of(pod))
-            self._use(after)
+        others = [nominee for nominee in self.cluster.nominated if key_of(nominee) != key_of(pod)]
+        if len(others) < len(self.cluster.nominated):
+            self._use(self.cluster.nominating(others))
 
     @property
     def waiting(self) -> list[Waiting]:
@@ -502,11 +495,6 @@ def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> Cluste
         )
         stored = stored.with_all(cls, (*others, obj))
     return stored
-
-
-def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
-    """What came along with a new pod, except claims: those are created with each pod."""
-    return (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
 
 
 def not_modelled(owner: WorkloadName) -> str:

@@ -95,7 +95,8 @@ class LivingCluster:
         self._log = _Log()
         self._shared: dict[Hashable, SharedAnswers] = {}
         self._answers = 0
-        self._applicants = 0
+        self.applicants = 0
+        """How many have looked for nodes so far."""
 
     @property
     def cluster(self) -> Cluster:
@@ -115,11 +116,6 @@ class LivingCluster:
         """How much happened so far."""
         return len(self._log)
 
-    def next_number(self) -> int:
-        """What tells one applicant's placements from another's."""
-        self._applicants += 1
-        return self._applicants
-
     def add(self, pod: Pod, kind: int, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
         """A pod of ``applicant`` was placed, which ``shared`` know already."""
         self._coming.append((pod, choice.node))
@@ -132,7 +128,7 @@ class LivingCluster:
         before, change = self.cluster, Change(come=come, gone=gone)
         self._cluster = before.after(change)
         # Without applicants nobody has anything to catch up with.
-        if self._applicants:
+        if self.applicants:
             self._log.add_all(before.moves(change))
 
     def change_storage(self, change: StorageChange) -> None:
@@ -180,7 +176,9 @@ class Applicant:
         """
         self.pod, self.plugins, self._binds, self._candidates = pod, plugins, binds, candidates
         self._living = living
-        self._number = living.next_number()
+        living.applicants += 1
+        self._number = living.applicants
+        """What tells its placements from another's."""
         self._seen = 0
         self._storage_seen = 0
         self._current: tuple[Placing, SharedAnswers] | None = None
