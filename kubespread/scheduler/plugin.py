@@ -31,32 +31,31 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Move
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
 from kubespread.scheduler.cluster.storage_index import StorageChange
 
-PRE_FILTER, FILTER, POST_FILTER, PRE_SCORE, SCORE = "preFilter", "filter", "postFilter", "preScore", "score"
-RESERVE, PRE_BIND, BIND, PERMIT, PRE_ENQUEUE, QUEUE_SORT = (
-    "reserve", "preBind", "bind", "permit", "preEnqueue", "queueSort",
-)  # fmt: skip
-PLACEMENT_GENERATE, PLACEMENT_SCORE = "placementGenerate", "placementScore"
-POD_GROUP_POST_FILTER = "podGroupPostFilter"
-JUDGES = frozenset({PRE_FILTER, FILTER})
-RANKS = frozenset({PRE_SCORE, SCORE})
-INTERFACES: Mapping[str, str] = {
-    PRE_FILTER: "PreFilterPlugin",
-    FILTER: "FilterPlugin",
-    POST_FILTER: "PostFilterPlugin",
-    RESERVE: "ReservePlugin",
-    PRE_SCORE: "PreScorePlugin",
-    SCORE: "ScorePlugin",
-    PRE_BIND: "PreBindPlugin",
-    BIND: "BindPlugin",
-    "postBind": "PostBindPlugin",
-    PERMIT: "PermitPlugin",
-    PRE_ENQUEUE: "PreEnqueuePlugin",
-    QUEUE_SORT: "QueueSortPlugin",
-    PLACEMENT_GENERATE: "PlacementGeneratePlugin",
-    PLACEMENT_SCORE: "PlacementScorePlugin",
-    POD_GROUP_POST_FILTER: "PodGroupPostFilterPlugin",
-}
-"""The extension points in the order kube-scheduler builds them, with the names it gives them in errors."""
+
+class Point(StrEnum):
+    """The extension points in the order kube-scheduler builds them."""
+
+    PRE_FILTER = "preFilter"
+    FILTER = "filter"
+    POST_FILTER = "postFilter"
+    RESERVE = "reserve"
+    PRE_SCORE = "preScore"
+    SCORE = "score"
+    PRE_BIND = "preBind"
+    BIND = "bind"
+    POST_BIND = "postBind"
+    PERMIT = "permit"
+    PRE_ENQUEUE = "preEnqueue"
+    QUEUE_SORT = "queueSort"
+    PLACEMENT_GENERATE = "placementGenerate"
+    PLACEMENT_SCORE = "placementScore"
+    POD_GROUP_POST_FILTER = "podGroupPostFilter"
+
+
+JUDGES: frozenset[str] = frozenset({Point.PRE_FILTER, Point.FILTER})
+RANKS: frozenset[str] = frozenset({Point.PRE_SCORE, Point.SCORE})
+INTERFACES: Mapping[str, str] = {point.value: f"{point[0].upper()}{point[1:]}Plugin" for point in Point}
+"""The names that kube-scheduler gives the extension points in errors."""
 
 
 class Args(KubeObject):
@@ -145,7 +144,7 @@ class Specification(Struct, frozen=True, kw_only=True):
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:
         """The extension points it extends in a release."""
-        return self.points if version.since(self.scores_since) else self.points - {SCORE}
+        return self.points if version.since(self.scores_since) else self.points - {Point.SCORE}
 
     def weight_in(self, version: KubeVersion) -> int:
         return self.weight if version.since(self.scores_since) else 0

@@ -15,11 +15,10 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
-    FILTER,
-    SCORE,
     Code,
     Fixed,
     Plugin,
+    Point,
     ScaledToHighest,
     Setting,
     Specification,
@@ -67,7 +66,9 @@ def long_names(setting: Setting) -> LongNames:
     return LongNames(least=2 if setting.version.since(36) else 3)
 
 
-SPECIFICATION = Specification(name=LongNames.name, points=frozenset({FILTER, SCORE}), make=long_names, weight=5)
+SPECIFICATION = Specification(
+    name=LongNames.name, points=frozenset({Point.FILTER, Point.SCORE}), make=long_names, weight=5
+)
 NODES = [node("a"), node("bb"), node("cccc")]
 
 

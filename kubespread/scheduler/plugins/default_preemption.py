@@ -31,11 +31,10 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, PreemptionCandidate, budget_gaps
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import (
-    POST_FILTER,
-    PRE_ENQUEUE,
     SKIP,
     Args,
     Code,
+    Point,
     SchedulingError,
     Setting,
     Specification,
@@ -307,5 +306,8 @@ def _make(setting: Setting) -> DefaultPreemption:
 
 
 DEFAULT_PREEMPTION = Specification(
-    name=DefaultPreemption.name, points=frozenset({PRE_ENQUEUE, POST_FILTER}), make=_make, args=DefaultPreemptionArgs
+    name=DefaultPreemption.name,
+    points=frozenset({Point.PRE_ENQUEUE, Point.POST_FILTER}),
+    make=_make,
+    args=DefaultPreemptionArgs,
 )

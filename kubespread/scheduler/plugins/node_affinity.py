@@ -36,13 +36,13 @@ from kubespread.scheduler.cluster.nodes import (
 )
 from kubespread.scheduler.plugin import (
     JUDGES,
-    PRE_FILTER,
     RANKS,
     SKIP,
     Args,
     Code,
     Fixed,
     Plugin,
+    Point,
     ScaledToHighest,
     SchedulingError,
     Setting,
@@ -221,7 +221,7 @@ def _term_faults(term: NodeSelectorTerm, path: str) -> Iterator[FieldFault]:
 
 def _node_affinity(setting: Setting) -> NodeAffinity:
     added = read_as(NodeAffinityArgs, setting.args).added_affinity
-    if PRE_FILTER not in setting.points:
+    if Point.PRE_FILTER not in setting.points:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
         return NodeAffinity(added, narrows=False)
     return NodeAffinity(added, one_conflict_rejects=not setting.version.since(27), narrows=setting.version.since(24))

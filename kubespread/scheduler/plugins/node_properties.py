@@ -48,16 +48,15 @@ from kubespread.scheduler.cluster.columns import Counts, Positions
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
 from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, named, tolerated
 from kubespread.scheduler.plugin import (
-    FILTER,
     JUDGES,
     MAX_NODE_SCORE,
     RANKS,
-    SCORE,
     SKIP,
     Code,
     Fixed,
     OnNode,
     Plugin,
+    Point,
     ScaledToHighest,
     Specification,
     State,
@@ -125,7 +124,7 @@ class ImageLocalityState(Fixed):
 
 IMAGE_LOCALITY = Specification(
     name=ImageLocality.name,
-    points=frozenset({SCORE}),
+    points=frozenset({Point.SCORE}),
     make=lambda setting: ImageLocality(
         counts_init_containers=setting.version.since(30),
         counts_image_volumes=setting.version.since(36),
@@ -357,7 +356,7 @@ class TaintTolerationState(ScaledToHighest, Fixed):
 
 TAINT_TOLERATION = Specification(
     name=TaintToleration.name,
-    points=frozenset({FILTER}) | RANKS,
+    points=frozenset({Point.FILTER}) | RANKS,
     make=lambda setting: TaintToleration(
         older_reasons(setting.version.release).get(UNTOLERATED.reasons[0], ("",))[0],
         compares=setting.version.has(COMPARISON_GATE),
@@ -399,7 +398,7 @@ class NodeUnschedulableState(Fixed):
 
 
 NODE_UNSCHEDULABLE = Specification(
-    name=NodeUnschedulable.name, points=frozenset({FILTER}), make=lambda setting: NodeUnschedulable()
+    name=NodeUnschedulable.name, points=frozenset({Point.FILTER}), make=lambda setting: NodeUnschedulable()
 )
 
 
@@ -428,4 +427,4 @@ class NodeNameState(Fixed):
         return [(NodeNameDetail(self.node_name),)] * len(nodes)
 
 
-NODE_NAME = Specification(name=NodeName.name, points=frozenset({FILTER}), make=lambda setting: NodeName())
+NODE_NAME = Specification(name=NodeName.name, points=frozenset({Point.FILTER}), make=lambda setting: NodeName())

@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.plugin import (
-    BIND,
-    PERMIT,
-    PLACEMENT_GENERATE,
-    PLACEMENT_SCORE,
-    PRE_ENQUEUE,
-    QUEUE_SORT,
-    Specification,
-)
+from kubespread.scheduler.plugin import Point, Specification
 from kubespread.scheduler.plugins.default_preemption import DEFAULT_PREEMPTION
 from kubespread.scheduler.plugins.dynamicresources.plugin import DYNAMIC_RESOURCES
 from kubespread.scheduler.plugins.inter_pod_affinity import INTER_POD_AFFINITY
@@ -35,17 +27,17 @@ from kubespread.scheduler.plugins.volumes.binding import VOLUME_BINDING
 from kubespread.scheduler.plugins.volumes.filters import NODE_VOLUME_LIMITS, VOLUME_RESTRICTIONS, VOLUME_ZONE
 
 # Those that neither filter nor score: a profile may name them, and they decide nothing here.
-_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({PRE_ENQUEUE}))
-_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({QUEUE_SORT}))
-_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({BIND}))
+_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({Point.PRE_ENQUEUE}))
+_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({Point.QUEUE_SORT}))
+_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({Point.BIND}))
 _GANG_SCHEDULING = Specification(
-    name="GangScheduling", points=frozenset({PERMIT, PRE_ENQUEUE}), is_default=False, since=35
+    name="GangScheduling", points=frozenset({Point.PERMIT, Point.PRE_ENQUEUE}), is_default=False, since=35
 )
 _TOPOLOGY_PLACEMENT_GENERATOR = Specification(
-    name="TopologyPlacementGenerator", points=frozenset({PLACEMENT_GENERATE}), is_default=False, since=35
+    name="TopologyPlacementGenerator", points=frozenset({Point.PLACEMENT_GENERATE}), is_default=False, since=35
 )
 _POD_GROUP_PODS_COUNT = Specification(
-    name="PodGroupPodsCount", points=frozenset({PLACEMENT_SCORE}), is_default=False, since=35
+    name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35
 )
 
 REGISTRY: tuple[Specification, ...] = (

@@ -24,7 +24,7 @@ from kubespread.kube.name_rules import is_extended, label_key_faults
 from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
-from kubespread.scheduler.plugin import INTERFACES, POD_GROUP_POST_FILTER, Args, read_as
+from kubespread.scheduler.plugin import INTERFACES, Args, Point, read_as
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
@@ -155,7 +155,7 @@ KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-_POINTS_SINCE = {POD_GROUP_POST_FILTER: 37}
+_POINTS_SINCE = {Point.POD_GROUP_POST_FILTER: 37}
 
 T = TypeVar("T", bound=KubeObject)
 

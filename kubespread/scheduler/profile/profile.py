@@ -21,22 +21,7 @@ from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
-from kubespread.scheduler.plugin import (
-    BIND,
-    FILTER,
-    INTERFACES,
-    POST_FILTER,
-    PRE_FILTER,
-    PRE_SCORE,
-    QUEUE_SORT,
-    RESERVE,
-    SCORE,
-    Args,
-    Plugin,
-    Setting,
-    Unprepared,
-    read_as,
-)
+from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting, Unprepared, read_as
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
@@ -74,12 +59,12 @@ class Profile(Struct, frozen=True):
     def points_of(self, plugin: str) -> frozenset[str]:
         """The extension points at which ``plugin`` runs."""
         runs = {
-            PRE_FILTER: self.pre_filters,
-            FILTER: self.filters,
-            POST_FILTER: self.post_filters,
-            PRE_SCORE: self.pre_scores,
-            SCORE: tuple(entry.name for entry in self.scores),
-            RESERVE: self.reserves,
+            Point.PRE_FILTER: self.pre_filters,
+            Point.FILTER: self.filters,
+            Point.POST_FILTER: self.post_filters,
+            Point.PRE_SCORE: self.pre_scores,
+            Point.SCORE: tuple(entry.name for entry in self.scores),
+            Point.RESERVE: self.reserves,
         }
         return frozenset(point for point, plugins in runs.items() if plugin in plugins)
 
@@ -140,15 +125,15 @@ def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, versio
             )
             for point in INTERFACES
         }
-        if len(expanded[QUEUE_SORT]) != 1:
-            count = len(expanded[QUEUE_SORT])
+        if len(expanded[Point.QUEUE_SORT]) != 1:
+            count = len(expanded[Point.QUEUE_SORT])
             raise ProfileError(
                 f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got '
                 f"{count}"
             )
-        if not expanded[BIND]:
+        if not expanded[Point.BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known_points)
+        weights = _weights([*points.get(Point.SCORE, PointConfiguration()).enabled, *multi], known_points)
     except ProfileError as error:
         raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
     return _expansion(expanded, weights, version)
@@ -159,12 +144,12 @@ def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int]
     active = default_plugins(version)
     runs = {point: tuple(name for name in names if name in active) for point, names in expanded.items()}
     return Profile(
-        filters=runs[FILTER],
-        post_filters=runs[POST_FILTER],
-        scores=tuple(PluginEntry(name, weights[name]) for name in runs[SCORE]),
-        pre_filters=runs[PRE_FILTER],
-        pre_scores=runs[PRE_SCORE],
-        reserves=runs[RESERVE],
+        filters=runs[Point.FILTER],
+        post_filters=runs[Point.POST_FILTER],
+        scores=tuple(PluginEntry(name, weights[name]) for name in runs[Point.SCORE]),
+        pre_filters=runs[Point.PRE_FILTER],
+        pre_scores=runs[Point.PRE_SCORE],
+        reserves=runs[Point.RESERVE],
         version=version,
     )
 
@@ -231,7 +216,7 @@ def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, 
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
-        if entry.name in weights or SCORE not in known_points[entry.name]:
+        if entry.name in weights or Point.SCORE not in known_points[entry.name]:
             continue
         weight = entry.weight or 1
         # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
@@ -255,7 +240,7 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
     defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
     expanded: dict[str, list[str]] = {}
     weights: dict[str, int] = {}
-    for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
+    for point in (Point.PRE_FILTER, Point.FILTER, Point.POST_FILTER, Point.RESERVE, Point.PRE_SCORE, Point.SCORE):
         default = [
             PluginEntry(
                 name,
@@ -287,7 +272,7 @@ def default_profile(version: KubeVersion = LATEST) -> Profile:
 def framework(profile: Profile) -> Framework:
     """The plugins of ``profile``, ready to judge pods."""
     plugins, version = configured_plugins(profile), profile.version
-    in_default = [name for name, plugin in default_plugins(version).items() if FILTER in plugin.points]
+    in_default = [name for name, plugin in default_plugins(version).items() if Point.FILTER in plugin.points]
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
@@ -368,7 +353,7 @@ def missing_state(profile: Profile) -> MissingState:
         unskipped=frozenset(
             entry.name
             for entry in profile.scores
-            if PRE_SCORE in plugins[entry.name].points and entry.name not in scored
+            if Point.PRE_SCORE in plugins[entry.name].points and entry.name not in scored
         ),
         reserve=next(reserves, None),
     )

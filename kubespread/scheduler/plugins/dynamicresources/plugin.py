@@ -40,16 +40,11 @@ from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin
 from kubespread.scheduler.plugin import (
-    FILTER,
     JUDGES,
-    POST_FILTER,
-    PRE_BIND,
-    PRE_ENQUEUE,
-    RESERVE,
-    SCORE,
     Args,
     Code,
     Counted,
+    Point,
     ScaledToHighest,
     SchedulingError,
     Setting,
@@ -466,13 +461,13 @@ def _may_need_devices(pod: Pod) -> bool:
 def _make(setting: Setting) -> DynamicResources:
     version = setting.version
     return DynamicResources(
-        Rules.of(version), is_filtering=FILTER in setting.points, names_claims=not version.since(37)
+        Rules.of(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.since(37)
     )
 
 
 DYNAMIC_RESOURCES = Specification(
     name=DynamicResources.name,
-    points=JUDGES | {PRE_ENQUEUE, POST_FILTER, SCORE, RESERVE, PRE_BIND},
+    points=JUDGES | {Point.PRE_ENQUEUE, Point.POST_FILTER, Point.SCORE, Point.RESERVE, Point.PRE_BIND},
     make=_make,
     args=DynamicResourcesArgs,
     weight=2,

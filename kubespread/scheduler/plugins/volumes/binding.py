@@ -65,13 +65,12 @@ from kubespread.scheduler.cluster.storage_index import (
 )
 from kubespread.scheduler.plugin import (
     JUDGES,
-    PRE_BIND,
     RANKS,
-    RESERVE,
     SKIP,
     Args,
     Code,
     Fixed,
+    Point,
     Setting,
     Specification,
     State,
@@ -439,7 +438,7 @@ def _volume_binding(setting: Setting) -> VolumeBinding:
 
 VOLUME_BINDING = Specification(
     name=VolumeBinding.name,
-    points=JUDGES | RANKS | {RESERVE, PRE_BIND},
+    points=JUDGES | RANKS | {Point.RESERVE, Point.PRE_BIND},
     make=_volume_binding,
     args=VolumeBindingArgs,
     unprepared=Unprepared(
