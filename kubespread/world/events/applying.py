@@ -12,19 +12,10 @@ from kubespread.controllers.deployment.pods import TEMPLATE_HASH
 from kubespread.controllers.deployment.revisions import new_replica_set, revision, without_hash
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.errors import UsageError
+from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    PodTemplate,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, static_notes
 from kubespread.reports.rollout import RolloutReport
@@ -72,34 +63,34 @@ def create(world: World, applied: AppliedWorkload) -> None:
         _create_pod(world, applied)
         return
     replicas = 1 if applied.replicas is None else applied.replicas
-    if isinstance(obj, Deployment | StatefulSet | ReplicaSet | ReplicationController):
+    if isinstance(obj, api.Deployment | api.StatefulSet | api.ReplicaSet | api.ReplicationController):
         world.add_objects([replace(obj, spec=replace(obj.spec, replicas=replicas))])
     elif obj is not None and type(obj) in KEPT:
         world.add_objects([obj])
     match obj:
-        case Deployment():
+        case api.Deployment():
             new_hash = applied.pod.metadata.labels.get(TEMPLATE_HASH, "")
             deployment = world.workloads.deployments[name]
             world.rollouts[name] = Rollout(deployment, (), applied.pod, new_hash)
             world.dirty[name] = None
-        case StatefulSet():
+        case api.StatefulSet():
             revision = applied.pod.metadata.labels.get(REVISION_LABEL, "")
             templates = {revision: as_template(applied.pod)}
             stateful_set = world.workloads.stateful_sets[name]
             world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), templates)
             world.owner(name).replicas = replicas
             world.dirty[name] = None
-        case ReplicaSet() | ReplicationController():
+        case api.ReplicaSet() | api.ReplicationController():
             owner = world.owner(name)
             owner.template, owner.replicas = as_template(applied.pod), replicas
             world.dirty[name] = None
-        case DaemonSet():
+        case api.DaemonSet():
             template = as_template(applied.pod)
             nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
             create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
-        case Job() if obj.spec.suspend:
+        case api.Job() if obj.spec.suspend:
             world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
-        case CronJob() | PodTemplate():
+        case api.CronJob() | api.PodTemplate():
             world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
         case _:
             _create_copies(world, name, applied)
@@ -137,7 +128,7 @@ def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorklo
 
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
-_ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)
+_ROLLED_OUT = (api.Deployment, api.StatefulSet, api.DaemonSet)
 _MUTABLE_OF_JOB = ("parallelism", "suspend", "completions", "template")
 
 
@@ -148,7 +139,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
         create(world, applied)
         world.settle()
         return None
-    if isinstance(applied.object, Job) and (job := world.workloads.jobs.get(name)) is not None:
+    if isinstance(applied.object, api.Job) and (job := world.workloads.jobs.get(name)) is not None:
         _job(world, name, job, applied.object, applied)
         return None
     if applied.object is None and world.owners_below(name) == [name] and controller_of(applied.pod) is not None:
@@ -164,7 +155,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
     return None
 
 
-def _job(world: World, name: WorkloadName, current: Job, job: Job, applied: AppliedWorkload) -> None:
+def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, applied: AppliedWorkload) -> None:
     """A Job gets the fields that may change; what the manifest leaves out stays."""
     changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(job.spec, field)) is not None}
     world.add_objects([replace(current, spec=replace(current.spec, **changed))])
@@ -201,12 +192,12 @@ def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
 
 def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> RolloutReport | None:
     match applied.object:
-        case Deployment():
+        case api.Deployment():
             return _deployment(world, name, applied.object, applied)
-        case StatefulSet():
+        case api.StatefulSet():
             world.resize(name, world.owner(name).replicas if applied.replicas is None else applied.replicas)
             return roll_out_stateful_set(world, name, applied.object, applied.pod)
-        case DaemonSet():
+        case api.DaemonSet():
             return roll_out_daemon_set(world, name, applied.object, applied.pod)
     # A ReplicaSet or ReplicationController leaves the pods that it has as they are.
     world.owner(name).template = as_template(applied.pod)
@@ -216,7 +207,7 @@ def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> Roll
 
 
 def _deployment(
-    world: World, name: WorkloadName, applied_deployment: Deployment, applied: AppliedWorkload
+    world: World, name: WorkloadName, applied_deployment: api.Deployment, applied: AppliedWorkload
 ) -> RolloutReport:
     rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
     replicas = rollout.deployment.spec.replicas if applied.replicas is None else applied.replicas
@@ -234,7 +225,7 @@ def _deployment(
     )
 
 
-def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSet) -> NewTemplate:
+def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.ReplicaSet) -> NewTemplate:
     """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster. Raises UsageError for
     one whose pods the API server refuses.
     """
@@ -251,7 +242,7 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
         world.happenings.note(
             f"{name.kind}/{name.name}: its pods are scheduled by the template that it runs with: no rollout"
         )
-    if isinstance(applied.object, Deployment):
+    if isinstance(applied.object, api.Deployment):
         rollout = rollout_of(world, name)
         spec = rollout.deployment.spec
         new_spec = replace(applied.object.spec, template=spec.template, replicas=spec.replicas, selector=spec.selector)
@@ -259,13 +250,13 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
             replace(rollout.deployment, spec=new_spec), rollout.replica_sets, rollout.template, rollout.new_hash
         )
         world.add_objects([world.rollouts[name].deployment])
-    if isinstance(applied.object, StatefulSet):
+    if isinstance(applied.object, api.StatefulSet):
         stateful = rollout_of_stateful_set(world, name)
         template, replicas = stateful.stateful_set.spec.template, world.owner(name).replicas
         spec = replace(applied.object.spec, template=template, replicas=replicas)
         stateful.stateful_set = replace(stateful.stateful_set, spec=spec)
         world.add_objects([stateful.stateful_set])
         world.dirty[name] = None
-    if applied.replicas is not None and not isinstance(applied.object, DaemonSet):
+    if applied.replicas is not None and not isinstance(applied.object, api.DaemonSet):
         scale(world, name, applied.replicas)
     world.settle()

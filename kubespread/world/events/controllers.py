@@ -31,18 +31,10 @@ from kubespread.controllers.statefulset import (
 )
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.errors import KubespreadError
+from kubespread.kube.api import workloads as api
 from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.workloads import (
-    DaemonSet,
-    Deployment,
-    Job,
-    LabelSelectingWorkloadSpec,
-    ReplicaSet,
-    StatefulSet,
-    StatefulSetOrdinals,
-)
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import ENDED_PHASES
@@ -134,7 +126,7 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, labels=labels))
 
 
-def _stateful_set(world: Store, name: WorkloadName) -> StatefulSet:
+def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:
     stateful_set = world.workloads.stateful_sets.get(name)
     if stateful_set is None or name in world.stateful_sets:
         return rollout_of_stateful_set(world, name).stateful_set
@@ -152,17 +144,17 @@ def is_one_by_one(world: Store, name: WorkloadName) -> bool:
     return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
 
-def _of_pods(world: Store, name: WorkloadName) -> StatefulSet:
+def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
     pods = [*world.book.of(name), *world.owner(name).gone]
     ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
     world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
-    return StatefulSet(
+    return api.StatefulSet(
         metadata=ObjectMeta(name=name.name, namespace=name.namespace),
-        spec=LabelSelectingWorkloadSpec(ordinals=StatefulSetOrdinals(start=min(ordinals, default=0))),
+        spec=api.LabelSelectingWorkloadSpec(ordinals=api.StatefulSetOrdinals(start=min(ordinals, default=0))),
     )
 
 
-def name_of(workload: Deployment | ReplicaSet) -> WorkloadName:
+def name_of(workload: api.Deployment | api.ReplicaSet) -> WorkloadName:
     return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
 
 
@@ -194,13 +186,13 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
     """
     deployment = world.workloads.deployments.get(name)
     if deployment is None:
-        deployment = Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
+        deployment = api.Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
     stored = world.workloads.replica_sets
     below = dict.fromkeys(
         (*(owner for owner in stored if world.workloads.above(owner) == name), *world.owners_below(name))
     )
     own = [
-        stored.get(owner) or ReplicaSet(metadata=ObjectMeta(name=owner.name, namespace=owner.namespace))
+        stored.get(owner) or api.ReplicaSet(metadata=ObjectMeta(name=owner.name, namespace=owner.namespace))
         for owner in below
     ]
     replica_sets = [sized(world, replica_set) for replica_set in own]
@@ -211,7 +203,7 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
     return Rollout(deployment, replica_sets)
 
 
-def sized(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
+def sized(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
     """A ReplicaSet without ``replicas`` is taken to want as many pods as it runs."""
     if replica_set.spec.replicas is not None:
         return replica_set
@@ -219,7 +211,7 @@ def sized(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
     return replace(replica_set, spec=replace(replica_set.spec, replicas=active))
 
 
-def owned_by(template: Pod, replica_set: ReplicaSet) -> Pod:
+def owned_by(template: Pod, replica_set: api.ReplicaSet) -> Pod:
     """The pod that ``replica_set`` makes: a template knows its owner by another name until it is there."""
     owner = controller_of(template)
     if owner is None or owner.name == replica_set.metadata.name:
@@ -232,7 +224,7 @@ def owned_by(template: Pod, replica_set: ReplicaSet) -> Pod:
     return replace(template, metadata=replace(template.metadata, labels=labels, owner_references=references))
 
 
-def _with_status(world: Store, replica_set: ReplicaSet) -> ReplicaSet:
+def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
     """With the status that the ReplicaSet's own controller would have written. Whoever is ready is available: no time
     passes between.
     """
@@ -411,7 +403,7 @@ def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
     return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
 
 
-def _uncounted(job: Job, pods: Iterable[Pod]) -> Iterator[Pod]:
+def _uncounted(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
     """How many ended pods the Job's status does not count yet."""
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
     failed = [pod for pod in pods if pod.status.phase == "Failed"]
@@ -429,7 +421,7 @@ def _fails(world: Store, owner: Owner) -> bool:
     job = world.workloads.jobs.get(owner.name)
     if job is not None and (fields := not_modeled(job.spec)):
         world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
-    world.assume(world.workloads.objects.gap(Job, "a Job is taken to make every pod again that it loses"))
+    world.assume(world.workloads.objects.gap(api.Job, "a Job is taken to make every pod again that it loses"))
     if job is None or job.spec.pod_failure_policy is not None or job.spec.backoff_limit_per_index is not None:
         return False
     return job.status.failed + owner.failures > backoff_limit(job.spec)
@@ -473,7 +465,7 @@ def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
 
 def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; one of its own pods where the DaemonSet itself is not in the cluster."""
-    world.assume(world.workloads.objects.gap(DaemonSet, "only those that have pods are known, by their pods"))
+    world.assume(world.workloads.objects.gap(api.DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]

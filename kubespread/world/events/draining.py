@@ -10,21 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
+from kubespread.controllers import outage
 from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
 from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
-from kubespread.controllers.outage import (
-    NODES_PER_SECOND,
-    Zone,
-    evicted_after,
-    failed_node,
-    nodes_per_second,
-    restored_node,
-    stops_evictions,
-    unready_pod,
-    without_eviction_taints,
-    zones,
-    zones_without,
-)
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
@@ -59,20 +47,22 @@ def fail(world: World, names: Sequence[str]) -> None:
     count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
     """
     failing = [_node(world, name) for name in names]
-    failed = {node.metadata.name: failed_node(node) for node in failing}
+    failed = {node.metadata.name: outage.failed_node(node) for node in failing}
     # Counted once for all worlds that have the same nodes.
-    whole_zones = world.cluster.once(zones, lambda: zones(world.living.nodes.objects))
-    zones_by_key = zones_without(whole_zones, failing)
-    stopped = stops_evictions(zones_by_key)
+    whole_zones = world.cluster.once(outage.zones, lambda: outage.zones(world.living.nodes.objects))
+    zones_by_key = outage.zones_without(whole_zones, failing)
+    stopped = outage.stops_evictions(zones_by_key)
     changed = dict(failed)
     for name, node in failed.items():
         zone = zones_by_key.get(zone_key(node.metadata.labels))
-        if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
-            changed[name] = without_eviction_taints(node)
+        if stopped or (zone is not None and outage.nodes_per_second(zone, stopped=stopped) == 0):
+            changed[name] = outage.without_eviction_taints(node)
     if stopped:
         nodes = world.living.nodes.objects
         changed |= {
-            node.metadata.name: without_eviction_taints(node) for node in nodes if node.metadata.name not in failed
+            node.metadata.name: outage.without_eviction_taints(node)
+            for node in nodes
+            if node.metadata.name not in failed
         }
         world.happenings.note(STOPPED)
     elif spared := [name for name in names if changed[name] is not failed[name]]:
@@ -83,7 +73,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     world.change_nodes(NodeChange(replaced=changed))
     lost = [changed[name] for name in world.surroundings.chance.turns(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
-    world.change_pods((pod, unready_pod(pod, world.time)) for pod in pods)
+    world.change_pods((pod, outage.unready_pod(pod, world.time)) for pod in pods)
     world.settle()
     due = sorted(_due(world, lost, zones_by_key).items())
     for seconds, keys in due:
@@ -104,7 +94,7 @@ def remove_failed(world: World, names: Sequence[str]) -> None:
 
 def restore(world: World, names: Sequence[str]) -> None:
     """Kubelets answer again: pods marked for deletion go, the others become ready."""
-    restored = {name: restored_node(_node(world, name)) for name in names}
+    restored = {name: outage.restored_node(_node(world, name)) for name in names}
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))
     world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], DELETED)
@@ -114,7 +104,7 @@ def restore(world: World, names: Sequence[str]) -> None:
     world.settle()
 
 
-def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
+def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, outage.Zone]) -> dict[float, list[PodKey]]:
     """Which pods are deleted when, in seconds after the first node of each zone got its NoExecute taint.
 
     The zone's other nodes get theirs one after another, in the order of ``nodes``, at the rate of the zone.
@@ -123,10 +113,14 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, Zon
     tainted = Counter[ZoneKey]()
     for node in nodes:
         key = zone_key(node.metadata.labels)
-        rate = nodes_per_second(zones_by_key[key], stopped=False) if key in zones_by_key else NODES_PER_SECOND
+        rate = (
+            outage.nodes_per_second(zones_by_key[key], stopped=False)
+            if key in zones_by_key
+            else outage.NODES_PER_SECOND
+        )
         delay = tainted[key] / rate if rate else 0
         for pod in filter(is_active, world.book.on(node.metadata.name)):
-            if (seconds := evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
+            if (seconds := outage.evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
                 due.setdefault(seconds + delay, []).append(key_of(pod))
         tainted[key] += 1
     return due

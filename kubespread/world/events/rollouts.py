@@ -24,16 +24,8 @@ from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, Rol
 from kubespread.kube.int_or_string import scaled
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
-from kubespread.reports.rollout import (
-    DomainRevisions,
-    KeyRevisions,
-    NodeRevisions,
-    RevisionPods,
-    RevisionSkew,
-    RolloutPass,
-    RolloutReport,
-)
 from kubespread.world.events.controllers import (
     create_copies,
     name_of,
@@ -62,9 +54,9 @@ class _Way(ABC):
 
     def __init__(self, world: World, name: WorkloadName) -> None:
         self.world, self.name = world, name
-        self._passes: list[RolloutPass] = []
-        self._worst: dict[int, RevisionSkew] = {}
-        self._on_nodes: dict[str, NodeRevisions] = {}
+        self._passes: list[reports.RolloutPass] = []
+        self._worst: dict[int, reports.RevisionSkew] = {}
+        self._on_nodes: dict[str, reports.NodeRevisions] = {}
         """As of the last pass."""
 
     @property
@@ -96,7 +88,7 @@ class _Way(ABC):
 
     @property
     @abstractmethod
-    def desired(self) -> RevisionPods:
+    def desired(self) -> reports.RevisionPods:
         """How many pods of each revision are desired."""
 
     @property
@@ -109,7 +101,7 @@ class _Way(ABC):
     def why_waiting(self) -> str:
         """Why it stops although all its pods exist and are ready."""
 
-    def report(self) -> RolloutReport:
+    def report(self) -> reports.RolloutReport:
         """Run until the controller has nothing left to do, or waits for something that never comes."""
         world = self.world
         fewest_ready, start = _ready(self._all), self._changed_nodes()
@@ -141,34 +133,34 @@ class _Way(ABC):
         return list(filter(is_active, old)), list(filter(is_active, new))
 
     @property
-    def _state(self) -> tuple[RevisionPods, RevisionPods]:
+    def _state(self) -> tuple[reports.RevisionPods, reports.RevisionPods]:
         old, new = self._active
-        return self.desired, RevisionPods(old=len(old), new=len(new))
+        return self.desired, reports.RevisionPods(old=len(old), new=len(new))
 
     def _note_pass(self) -> None:
         old, new = self._active
         rows = []
         for place, constraint in enumerate(self._constraints()):
             skew, domains = skew_now(constraint), self._domains(constraint)
-            rows.append(KeyRevisions(topology_key=constraint.topology_key, domains=domains, skew=skew))
+            rows.append(reports.KeyRevisions(topology_key=constraint.topology_key, domains=domains, skew=skew))
             if place not in self._worst or skew > self._worst[place].skew:
                 self._worst[place] = _revision_skew(constraint, skew, domains)
         self._passes.append(
-            RolloutPass(
+            reports.RolloutPass(
                 number=len(self._passes) + 1,
                 wanted=self.desired,
-                running=RevisionPods(old=_running(old), new=_running(new)),
-                ready=RevisionPods(old=_ready(old), new=_ready(new)),
+                running=reports.RevisionPods(old=_running(old), new=_running(new)),
+                ready=reports.RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
                 nodes=self._changed_nodes(),
             )
         )
 
-    def _changed_nodes(self) -> tuple[NodeRevisions, ...]:
+    def _changed_nodes(self) -> tuple[reports.NodeRevisions, ...]:
         """What the nodes hold on which that changed since the last call."""
         old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in self._active)
-        now = {name: NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
-        emptied = (NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
+        now = {name: reports.NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
+        emptied = (reports.NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
         changed = [on_node for on_node in now.values() if self._on_nodes.get(on_node.name) != on_node]
         self._on_nodes = now
         return tuple(sorted((*changed, *emptied), key=lambda node: node.name))
@@ -176,13 +168,15 @@ class _Way(ABC):
     def _constraints(self) -> list[ConstraintReport]:
         return constraints_on(self.world.cluster, self.template, self.world.surroundings.scheduler_of)
 
-    def _domains(self, constraint: ConstraintReport) -> tuple[DomainRevisions, ...]:
+    def _domains(self, constraint: ConstraintReport) -> tuple[reports.DomainRevisions, ...]:
         key = constraint.topology_key
         old, new = (per_domain(self.world.cluster, key, pods) for pods in self._active)
         values = [domain.value for domain in constraint.domains]
-        return tuple(DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values)
+        return tuple(
+            reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
+        )
 
-    def _report(self, fewest_ready: int, start: tuple[NodeRevisions, ...]) -> RolloutReport:
+    def _report(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
         """How it went, as things stand now."""
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
@@ -195,7 +189,7 @@ class _Way(ABC):
         is_revised = len(old) == self.kept and len(new) == self.replicas - self.kept
         complete = is_revised and _ready([*old, *new]) == self.replicas
         final = ((constraint, self._domains(constraint)) for constraint in constraints)
-        return RolloutReport(
+        return reports.RolloutReport(
             workload=self.name,
             strategy=self.strategy,
             replicas=self.replicas,
@@ -234,8 +228,10 @@ def _running(pods: Iterable[Pod]) -> int:
     return sum(bool(pod.spec.node_name) for pod in pods)
 
 
-def _revision_skew(constraint: ConstraintReport, skew: int, domains: tuple[DomainRevisions, ...]) -> RevisionSkew:
-    return RevisionSkew(
+def _revision_skew(
+    constraint: ConstraintReport, skew: int, domains: tuple[reports.DomainRevisions, ...]
+) -> reports.RevisionSkew:
+    return reports.RevisionSkew(
         topology_key=constraint.topology_key,
         max_skew=constraint.max_skew,
         when_unsatisfiable=constraint.when_unsatisfiable,
@@ -255,7 +251,7 @@ class NewTemplate(Struct, frozen=True):
     """What its pod-template-hash is."""
 
 
-def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
+def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
     """`rolled_out`, and beside it how the same ends where each constraint counts its own revision only."""
     counterfactual = _with_match_label_keys(new)
     if counterfactual is None:
@@ -265,7 +261,7 @@ def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> R
     return replace(report, with_match_label_keys=rolled_out(other, name, counterfactual).final)
 
 
-def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
+def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
     """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
     rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
     world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
@@ -330,9 +326,9 @@ class _OfDeployment(_Way):
         return old, new
 
     @property
-    def desired(self) -> RevisionPods:
+    def desired(self) -> reports.RevisionPods:
         old, new = self._replica_sets
-        return RevisionPods(old=sum(map(replicas_of, old)), new=sum(map(replicas_of, new)))
+        return reports.RevisionPods(old=sum(map(replicas_of, old)), new=sum(map(replicas_of, new)))
 
     @property
     def why_waiting(self) -> str:
@@ -369,9 +365,9 @@ class _ByRevision(_Way):
         return pod.metadata.labels.get(REVISION_LABEL, "") == self._revision
 
     @property
-    def desired(self) -> RevisionPods:
+    def desired(self) -> reports.RevisionPods:
         old, new = self._active
-        return RevisionPods(old=len(old), new=len(new))
+        return reports.RevisionPods(old=len(old), new=len(new))
 
     @property
     def why_waiting(self) -> str:
@@ -383,7 +379,9 @@ class _ByRevision(_Way):
     def _why_halted(self) -> str: ...
 
 
-def roll_out_stateful_set(world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod) -> RolloutReport:
+def roll_out_stateful_set(
+    world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
+) -> reports.RolloutReport:
     """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
     rollout = rollout_of_stateful_set(world, name)
     revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
@@ -426,7 +424,7 @@ class _OfStatefulSet(_ByRevision):
         return reconcile_stateful_set(self.world, self.name)
 
 
-def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> RolloutReport:
+def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> reports.RolloutReport:
     """Give a DaemonSet a new template (``pod`` is an admitted pod of it, without its pin) and let its controller
     work.
     """

@@ -15,22 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import (
-    EXTENDED_RESOURCE_CLAIM,
-    Device,
-    DeviceAttribute,
-    DeviceClass,
-    DeviceTaint,
-    DeviceTaintRule,
-    DeviceTaintSelector,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-    ResourceSliceSpec,
-    extended_resources,
-)
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
@@ -130,9 +117,9 @@ class OfferedDevice(Struct, eq=False, dict=True):
     """One device of one slice, with what selectors said of it so far."""
 
     id: DeviceID
-    device: Device
-    slice: ResourceSlice
-    taint_rules: tuple[DeviceTaintRule, ...] = ()
+    device: api.Device
+    slice: api.ResourceSlice
+    taint_rules: tuple[api.DeviceTaintRule, ...] = ()
     """Those that select it, and those that have no selector at all."""
     tells_sharing: bool = False
     """Whether selectors learn that it allows several allocations; scores, and an allocator that knows no shares, do not
@@ -153,7 +140,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
             raise answer
         return answer
 
-    def taints(self, rules: Rules) -> Sequence[DeviceTaint]:
+    def taints(self, rules: Rules) -> Sequence[api.DeviceTaint]:
         """Its own, and those of rules."""
         if not rules.taints_count:
             return ()
@@ -170,7 +157,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         """Whether several claims may have it at once."""
         return rules.shares_count and self.device.allow_multiple_allocations
 
-    def attribute(self, qualified_name: str) -> DeviceAttribute | None:
+    def attribute(self, qualified_name: str) -> api.DeviceAttribute | None:
         """An attribute by its full name; those of the driver's own domain may stand without it."""
         attributes = self.device.attributes
         if qualified_name in attributes:
@@ -212,7 +199,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         return domains
 
 
-def _attribute_value(name: str, attribute: DeviceAttribute) -> Value:
+def _attribute_value(name: str, attribute: api.DeviceAttribute) -> Value:
     for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
         if value is not None:
             return value
@@ -287,7 +274,11 @@ class Inventory:
     """All slices of a cluster, seen from each node."""
 
     def __init__(
-        self, slices: Sequence[ResourceSlice], nodes: Nodes, taint_rules: Sequence[DeviceTaintRule], rules: Rules
+        self,
+        slices: Sequence[api.ResourceSlice],
+        nodes: Nodes,
+        taint_rules: Sequence[api.DeviceTaintRule],
+        rules: Rules,
     ) -> None:
         self._nodes, self._taint_rules, self._rules = nodes, taint_rules, rules
         self._slices = slices
@@ -457,7 +448,7 @@ class Inventory:
         return self._devices[number]
 
 
-def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:
+def _reached(nodes: Nodes, place: api.ResourceSliceSpec | api.Device) -> Mask:
     """The nodes that a slice or a device is for."""
     if place.node_name:
         return named(nodes, [place.node_name])
@@ -466,14 +457,14 @@ def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:
     return nowhere(nodes) if place.node_selector is None else matches_node_selector(nodes, place.node_selector)
 
 
-def _selects(selector: DeviceTaintSelector | None, device: DeviceID) -> bool:
+def _selects(selector: api.DeviceTaintSelector | None, device: DeviceID) -> bool:
     if selector is None:
         return True
     selected = (selector.driver, selector.pool, selector.device)
     return all(name is None or name == own for name, own in zip(selected, device, strict=True))
 
 
-def _pool_id(offered: ResourceSlice) -> PoolID:
+def _pool_id(offered: api.ResourceSlice) -> PoolID:
     return offered.spec.driver, offered.spec.pool.name
 
 
@@ -499,31 +490,32 @@ class Facts:
         return facts
 
     @cached_property
-    def classes(self) -> Mapping[str, DeviceClass]:
-        return {device_class.metadata.name: device_class for device_class in self.objects.of(DeviceClass)}
+    def classes(self) -> Mapping[str, api.DeviceClass]:
+        return {device_class.metadata.name: device_class for device_class in self.objects.of(api.DeviceClass)}
 
     @cached_property
-    def by_resource(self) -> Mapping[str, DeviceClass]:
+    def by_resource(self) -> Mapping[str, api.DeviceClass]:
         """The class behind each resource that stands for devices."""
-        return extended_resources(self.objects.of(DeviceClass))
+        return api.extended_resources(self.objects.of(api.DeviceClass))
 
     @cached_property
-    def claims(self) -> Mapping[ClaimKey, ResourceClaim]:
+    def claims(self) -> Mapping[ClaimKey, api.ResourceClaim]:
         return {
-            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim for claim in self.objects.of(ResourceClaim)
+            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim
+            for claim in self.objects.of(api.ResourceClaim)
         }
 
     @cached_property
-    def templates(self) -> Mapping[ClaimKey, ResourceClaimTemplate]:
+    def templates(self) -> Mapping[ClaimKey, api.ResourceClaimTemplate]:
         return {
             ClaimKey(template.metadata.namespace, template.metadata.name): template
-            for template in self.objects.of(ResourceClaimTemplate)
+            for template in self.objects.of(api.ResourceClaimTemplate)
         }
 
     def inventory(self, rules: Rules) -> Inventory:
         """The devices as a release with these rules sees them."""
         if rules not in self._inventories:
-            slices, taint_rules = self.objects.of(ResourceSlice), self.objects.of(DeviceTaintRule)
+            slices, taint_rules = self.objects.of(api.ResourceSlice), self.objects.of(api.DeviceTaintRule)
             self._inventories[rules] = Inventory(slices, self.nodes, taint_rules, rules)
         return self._inventories[rules]
 
@@ -533,7 +525,7 @@ class Facts:
         return {
             (key.namespace, owner.name, owner.uid): key
             for key, claim in self.claims.items()
-            if claim.metadata.annotations.get(EXTENDED_RESOURCE_CLAIM) == "true"
+            if claim.metadata.annotations.get(api.EXTENDED_RESOURCE_CLAIM) == "true"
             for owner in claim.metadata.owner_references
             if owner.controller
         }

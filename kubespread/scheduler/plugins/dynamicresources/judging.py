@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import (
     NodeSelector,
@@ -28,19 +29,6 @@ from kubespread.kube.api.core import (
     NodeSelectorTerm,
     Pod,
     PodResourceClaimStatus,
-)
-from kubespread.kube.api.devices import (
-    EXTENDED_RESOURCE_CLAIM,
-    AllocationResult,
-    Device,
-    DeviceAllocationResult,
-    DeviceClass,
-    DeviceRequestAllocationResult,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-    ResourceClaimSpec,
-    ResourceClaimStatus,
-    ResourceSlice,
 )
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.selector import NODE_NAME_FIELD
@@ -135,7 +123,7 @@ class Judge(Struct, frozen=True, dict=True):
         ]
 
     @cached_property
-    def _by_names(self) -> dict[tuple[str, ...], ResourceClaimSpec]:
+    def _by_names(self) -> dict[tuple[str, ...], api.ResourceClaimSpec]:
         """The claim for extended resources, by the resources a node does not have itself."""
         return {}
 
@@ -228,10 +216,10 @@ class Judge(Struct, frozen=True, dict=True):
         return Outcome(allocated=allocated, score=score + self._score_of_allocated)
 
 
-def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> AllocationResult:
+def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
     """What a claim's status says once it is allocated for a pod on ``node``."""
     results = [
-        DeviceRequestAllocationResult(
+        api.DeviceRequestAllocationResult(
             request=allocated.request.full_name,
             driver=allocated.device.id.driver,
             pool=allocated.device.id.pool,
@@ -249,7 +237,9 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
         )
         for number, allocated in enumerate(devices)
     ]
-    return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_reach(devices, node))
+    return api.AllocationResult(
+        devices=api.DeviceAllocationResult(results=results), node_selector=_reach(devices, node)
+    )
 
 
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
@@ -302,11 +292,11 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
 class _Offered:
     """The devices of one class, and the nodes each is for."""
 
-    def __init__(self, facts: Facts, device_class: DeviceClass) -> None:
+    def __init__(self, facts: Facts, device_class: api.DeviceClass) -> None:
         self.capacity: Counts = np.zeros(len(facts.nodes), dtype=np.int64)
         self._nodes: dict[DeviceID, Mask] = {}
         is_failing = nowhere(facts.nodes)
-        for part in facts.objects.of(ResourceSlice):
+        for part in facts.objects.of(api.ResourceSlice):
             for device, nodes in _offered_on(part, facts.nodes):
                 offered = OfferedDevice(
                     DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part
@@ -329,7 +319,7 @@ class _Offered:
         return used
 
 
-def _is_selected(device: OfferedDevice, device_class: DeviceClass) -> bool:
+def _is_selected(device: OfferedDevice, device_class: api.DeviceClass) -> bool:
     for selector in device_class.spec.selectors:
         try:
             if selector.cel is not None and not device.is_selected_by(selector.cel.expression):
@@ -339,7 +329,7 @@ def _is_selected(device: OfferedDevice, device_class: DeviceClass) -> bool:
     return True
 
 
-def _offered_on(part: ResourceSlice, nodes: Nodes) -> Iterator[tuple[Device, Mask]]:
+def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Device, Mask]]:
     spec = part.spec
     if spec.per_device_node_selection:
         for device in spec.devices:
@@ -410,7 +400,7 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
         elif allocation is not None:
             made.append(MadeClaim(claim.reference, claim.spec, allocation))
     for devices in allocated:
-        made.append(MadeClaim("", ResourceClaimSpec(), allocation_result(devices, name, rules)))
+        made.append(MadeClaim("", api.ResourceClaimSpec(), allocation_result(devices, name, rules)))
     ledger.take(pod, name, tuple(made))
 
 
@@ -434,9 +424,9 @@ def written_back(
         return objects, tuple(pods)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
-    claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(ResourceClaim)]
+    claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(api.ResourceClaim)]
     made = [_object(holder, claim) for holder, claims_made in ledger.made.items() for claim in claims_made]
-    return objects.with_all(ResourceClaim, (*claims, *made)), updated
+    return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
 
 
 def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:
@@ -453,14 +443,15 @@ def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:
     return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, resource_claim_statuses=statuses))
 
 
-def _as_it_is(claim: ResourceClaim, ledger: Ledger, pods: Sequence[Pod]) -> ResourceClaim:
+def _as_it_is(claim: api.ResourceClaim, ledger: Ledger, pods: Sequence[Pod]) -> api.ResourceClaim:
     key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
     status = ledger.changed.get(key)
     if status is None:
         return claim
     users = [_consumer(pod.metadata.name, pod.metadata.uid) for pod in pods if pod.spec.node_name and key in _keys(pod)]
     return msgspec.structs.replace(
-        claim, status=ResourceClaimStatus(allocation=status.allocation, reserved_for=users if status.consumers else [])
+        claim,
+        status=api.ResourceClaimStatus(allocation=status.allocation, reserved_for=users if status.consumers else []),
     )
 
 
@@ -470,21 +461,21 @@ def _keys(pod: Pod) -> Iterator[ClaimKey]:
     return (ClaimKey(pod.metadata.namespace, name) for name in names if name)
 
 
-def _object(holder: Holder, claim: MadeClaim) -> ResourceClaim:
+def _object(holder: Holder, claim: MadeClaim) -> api.ResourceClaim:
     owner = OwnerReference(api_version="v1", kind="Pod", name=holder.name, uid=holder.uid, controller=True)
     metadata = ObjectMeta(
         name=_name(holder, claim),
         namespace=holder.namespace,
-        annotations={} if claim.reference else {EXTENDED_RESOURCE_CLAIM: "true"},
+        annotations={} if claim.reference else {api.EXTENDED_RESOURCE_CLAIM: "true"},
         owner_references=[owner],
     )
-    status = ResourceClaimStatus(allocation=claim.allocation, reserved_for=[_consumer(holder.name, holder.uid)])
-    return ResourceClaim(metadata=metadata, spec=claim.spec, status=status)
+    status = api.ResourceClaimStatus(allocation=claim.allocation, reserved_for=[_consumer(holder.name, holder.uid)])
+    return api.ResourceClaim(metadata=metadata, spec=claim.spec, status=status)
 
 
 def _name(holder: Holder, claim: MadeClaim) -> str:
     return f"{holder.name}-{claim.reference or 'extended-resources'}"
 
 
-def _consumer(name: str, uid: str) -> ResourceClaimConsumerReference:
-    return ResourceClaimConsumerReference(resource="pods", name=name, uid=uid)
+def _consumer(name: str, uid: str) -> api.ResourceClaimConsumerReference:
+    return api.ResourceClaimConsumerReference(resource="pods", name=name, uid=uid)

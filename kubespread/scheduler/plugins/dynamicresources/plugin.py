@@ -17,19 +17,8 @@ from typing import ClassVar
 import numpy as np
 from msgspec.structs import replace
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import (
-    DeviceClaim,
-    DeviceClass,
-    DeviceRequest,
-    DeviceSelector,
-    DeviceTaintRule,
-    ExactDeviceRequest,
-    ResourceClaim,
-    ResourceClaimSpec,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
 from kubespread.kube.time import SECOND, in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.kube.versions import KubeVersion
@@ -291,19 +280,19 @@ def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     claims, objects, references = _claims(cluster, pod, rules), cluster.objects, pod.spec.resource_claims
     made = {status.name for status in pod.status.resource_claim_statuses}
     if any(reference.resource_claim_name or reference.name in made for reference in references):
-        yield from objects.gap(ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
+        yield from objects.gap(api.ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
     if any(reference.resource_claim_template_name and reference.name not in made for reference in references):
-        yield from objects.gap(ResourceClaimTemplate, "the claims made from them are not evaluated")
+        yield from objects.gap(api.ResourceClaimTemplate, "the claims made from them are not evaluated")
     if claims is None or not claims.needs_devices:
         return
     if claims.claims:
-        yield from objects.gap(DeviceClass, "requests of the pod's resource claims are taken to select any device")
+        yield from objects.gap(api.DeviceClass, "requests of the pod's resource claims are taken to select any device")
     # Few clusters have any and few people list them: a gap only where they were asked for and refused.
-    if DeviceTaintRule.__name__ in objects.unread:
-        yield from objects.gap(DeviceTaintRule, "no rules are taken to taint devices")
-    yield from objects.gap(ResourceSlice, "no node is taken to have devices for the pod's resource claims")
+    if api.DeviceTaintRule.__name__ in objects.unread:
+        yield from objects.gap(api.DeviceTaintRule, "no rules are taken to taint devices")
+    yield from objects.gap(api.ResourceSlice, "no node is taken to have devices for the pod's resource claims")
     if not any(reference.resource_claim_name for reference in references):
-        yield from objects.gap(ResourceClaim, "no device is taken to be in use")
+        yield from objects.gap(api.ResourceClaim, "no device is taken to be in use")
 
 
 def _claims(cluster: Cluster, pod: Pod, rules: Rules) -> PodClaims | None:
@@ -331,7 +320,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     specs = [claim.spec for claim in claims.claims if claim.allocation is None]
     requests = [request for spec in specs for request in _requests(spec)]
     provided = [facts.by_resource[name].metadata.name for name in claims.resources if name in facts.by_resource]
-    requests += (ExactDeviceRequest(device_class_name=name) for name in provided)
+    requests += (api.ExactDeviceRequest(device_class_name=name) for name in provided)
     classes = {request.device_class_name for request in requests}
     selectors = [
         selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
@@ -348,9 +337,9 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
         yield f"DynamicResources: which driver's counters hold for pools called {names}, of several drivers"
 
 
-def _may_get(request: ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
+def _may_get(request: api.ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
     """Whether class and request select some of ``devices``, or cannot tell."""
-    spec = ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(exactly=request)]))
+    spec = api.ResourceClaimSpec(devices=api.DeviceClaim(requests=[api.DeviceRequest(exactly=request)]))
     (((wanted,),),) = [claim_to_allocate("", spec, facts.classes).requests]
     try:
         return any(wanted.selects(device) for device in devices)
@@ -358,14 +347,14 @@ def _may_get(request: ExactDeviceRequest, facts: Facts, devices: Iterable[Offere
         return True
 
 
-def _requests(spec: ResourceClaimSpec) -> Iterator[ExactDeviceRequest]:
+def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
     for request in spec.devices.requests:
         if request.exactly is not None:
             yield request.exactly
         yield from request.first_available
 
 
-def _unsupported(selectors: Iterable[DeviceSelector]) -> Iterator[tuple[str, str]]:
+def _unsupported(selectors: Iterable[api.DeviceSelector]) -> Iterator[tuple[str, str]]:
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:

@@ -23,21 +23,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.kube.api import storage as api
 from kubespread.kube.api.annotations import BIND_COMPLETED, SELECTED_NODE
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.meta import Int64, ObjectMeta
-from kubespread.kube.api.storage import (
-    CSIPersistentVolumeSource,
-    CSIStorageCapacity,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimStatus,
-    PersistentVolumeSpec,
-    PersistentVolumeStatus,
-    StorageClass,
-    VolumeNodeAffinity,
-)
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
@@ -106,12 +95,12 @@ from kubespread.scheduler.plugins.volumes.matching import (
 def bound_on(
     cluster: Cluster,
     node: int,
-    taken: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]],
-    to_provision: Iterable[PersistentVolumeClaim],
+    taken: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
+    to_provision: Iterable[api.PersistentVolumeClaim],
 ) -> StorageChange:
     """The claims of a pod bound to ``node``, each with the volume it takes or with one that is made for it there."""
     pairs = list(taken)
-    capacities: dict[int, CSIStorageCapacity] = {}
+    capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
         storage_class = cluster.storage.classes[storage_class_name(claim)]
         pairs.append((claim, _provisioned(cluster, node, claim, storage_class)))
@@ -124,47 +113,49 @@ def bound_on(
     )
 
 
-def _bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+def _bound_claim(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolumeClaim:
     return replace(
         claim,
         metadata=replace(claim.metadata, annotations={**claim.metadata.annotations, BIND_COMPLETED: "yes"}),
         spec=replace(claim.spec, volume_name=volume.metadata.name),
-        status=PersistentVolumeClaimStatus(phase="Bound"),
+        status=api.PersistentVolumeClaimStatus(phase="Bound"),
     )
 
 
-def _bound_volume(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
+def _bound_volume(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolume:
     meta = claim.metadata
-    reference = ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    return replace(volume, spec=replace(volume.spec, claim_ref=reference), status=PersistentVolumeStatus(phase="Bound"))
+    reference = api.ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
+    return replace(
+        volume, spec=replace(volume.spec, claim_ref=reference), status=api.PersistentVolumeStatus(phase="Bound")
+    )
 
 
 def _provisioned(
-    cluster: Cluster, node: int, claim: PersistentVolumeClaim, storage_class: StorageClass
-) -> PersistentVolume:
+    cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, storage_class: api.StorageClass
+) -> api.PersistentVolume:
     """The volume that the driver of a class makes for a claim whose pod goes to ``node``."""
     meta, spec, driver = claim.metadata, claim.spec, driver_of(storage_class)
     name = f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
-    made = PersistentVolumeSpec(
+    made = api.PersistentVolumeSpec(
         capacity=spec.resources.requests,
         access_modes=spec.access_modes,
         storage_class_name=storage_class.metadata.name,
         volume_mode=spec.volume_mode,
         volume_attributes_class_name=spec.volume_attributes_class_name,
         node_affinity=_same_topology(cluster, node, driver),
-        csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
+        csi=api.CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
     )
-    return PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
+    return api.PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
 
 
-def _same_topology(cluster: Cluster, node: int, driver: str) -> VolumeNodeAffinity | None:
+def _same_topology(cluster: Cluster, node: int, driver: str) -> api.VolumeNodeAffinity | None:
     """The nodes from which a volume made for ``node`` can be reached; None for every node, according to the driver."""
     labels = cluster.nodes.objects[node].metadata.labels
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
     if not values:
         return None
     expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
-    return VolumeNodeAffinity(
+    return api.VolumeNodeAffinity(
         required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=expressions)])
     )
 
@@ -177,8 +168,8 @@ def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
 
 
 def _less(
-    cluster: Cluster, node: int, claim: PersistentVolumeClaim, before: Mapping[int, CSIStorageCapacity]
-) -> dict[int, CSIStorageCapacity]:
+    cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
+) -> dict[int, api.CSIStorageCapacity]:
     """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
     labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
     size = requested_storage(claim).value
@@ -225,7 +216,7 @@ class VolumeBinding(VolumePlugin):
         unasked = ZeroScores(len(cluster)) if self.shape else SKIP
         if not cluster.has_claims:
             return unasked
-        claims: list[PersistentVolumeClaim] = []
+        claims: list[api.PersistentVolumeClaim] = []
         for volume in pod.spec.volumes:
             if (name := claim_name(pod, volume)) is None:
                 continue
@@ -244,7 +235,7 @@ class VolumeBinding(VolumePlugin):
         return VolumeBindingState(cluster, bound, waiting, self.shape)
 
 
-def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:
+def _problem(pod: Pod, name: str, claim: api.PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:
     """Why a claim rejects the pod on every node, if it does."""
     if claim is None:
         missing = f'persistentvolumeclaim "{name}"'
@@ -264,15 +255,15 @@ class _Problem(Struct, frozen=True):
     """One claim's reason, and the nodes that have it."""
 
     reason: str
-    claim: PersistentVolumeClaim
+    claim: api.PersistentVolumeClaim
     nodes: Mask
 
 
 @dataclass
 class VolumeBindingState(Fixed):
     cluster: Cluster
-    bound: Sequence[PersistentVolumeClaim]
-    waiting: Sequence[PersistentVolumeClaim]
+    bound: Sequence[api.PersistentVolumeClaim]
+    waiting: Sequence[api.PersistentVolumeClaim]
     shape: Sequence[ShapePoint]
 
     def filter(self) -> Verdicts:
@@ -370,7 +361,7 @@ class VolumeBindingState(Fixed):
         return [(cause,)] * len(nodes)
 
     @cached_property
-    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[PersistentVolumeClaim, Mask]]]:
+    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
         """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
         volumes = PersistentVolumes(self.cluster)
         to_provision = list(self._selected)
@@ -379,7 +370,7 @@ class VolumeBindingState(Fixed):
         return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
 
     @cached_property
-    def _selected(self) -> list[tuple[PersistentVolumeClaim, Mask]]:
+    def _selected(self) -> list[tuple[api.PersistentVolumeClaim, Mask]]:
         """The claims that a node was selected for, and that node."""
         selected = ((claim, claim.metadata.annotations.get(SELECTED_NODE)) for claim in self.waiting)
         return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
