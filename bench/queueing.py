@@ -11,10 +11,9 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.questions.queue.entries import Entry
 from kubespread.questions.queue.queue import run
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 
 

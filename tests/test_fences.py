@@ -121,10 +121,7 @@ FENCES: dict[str, set[str]] = {
 }
 # Inside these rooms each floor may import those before it.
 FLOORS = {
-    "scheduler": (
-        "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework", "evaluation",
-        "preemption", "placing", "plugins", "profile", "building",
-    ),
+    "scheduler": ("causes", "cluster", "plugin", "framework", "evaluation", "placing", "plugins", "profile"),
     "world": ("store", "events", "reporting"),
 }  # fmt: skip
 # Questions of which another is made, or that are answered in its place.

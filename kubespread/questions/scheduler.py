@@ -22,7 +22,7 @@ from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
-    from kubespread.scheduler.profile.configuration import ConfigurationError
+    from kubespread.scheduler.profile.loading import ConfigurationError
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -138,8 +138,7 @@ class Scheduler:
 def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
     """The profiles of a configuration, cached while its text stays the same."""
     # Few are asked with one; kube-scheduler's own profile takes no reading.
-    from kubespread.scheduler.profile.configuration import ConfigurationError
-    from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
+    from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles, with_sorted_keys
 
     try:
         documents = read_documents(text)

@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import count_of, range_of, some_of
 
 

@@ -53,16 +53,14 @@ from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import PodReference
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
-from kubespread.scheduler.cluster.change import Change as ClusterChange
+from kubespread.scheduler.cluster.cluster import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.cluster.columns import scheduler_amounts
+from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.preemption import has_lower
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World

@@ -59,7 +59,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
-from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -70,8 +70,8 @@ from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
-from kubespread.world.store.living_cluster import Applicant
 from kubespread.world.store.owners import in_order
+from kubespread.world.store.waiting import Applicant
 
 _EXTERNAL = "ExternalName"
 

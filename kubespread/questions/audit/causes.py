@@ -34,9 +34,8 @@ from kubespread.questions.audit.afresh import (
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.report import AuditFinding, Cause, DomainPods, Level, PlacedAfresh, RolloutUnderWay
 from kubespread.questions.audit.revisions import Group, Revisions
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Plugin, SchedulingError

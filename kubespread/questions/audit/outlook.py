@@ -12,8 +12,7 @@ from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.questions.audit.report import RolloutState, RolloutUnderWay
 from kubespread.questions.audit.revisions import Group, Revisions, RevisionsOf
 from kubespread.reports.parts import PreemptedPod
-from kubespread.world.events.unmade import Unmade, unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.waiting import Waiting

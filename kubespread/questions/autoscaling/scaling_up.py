@@ -11,7 +11,7 @@ from kubespread.questions.autoscaling.growing import PodGroup, pod_groups
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.controllers import follow
 from kubespread.world.events.world import World
 
 Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]

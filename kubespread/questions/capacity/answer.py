@@ -53,15 +53,13 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import PodReference
 from kubespread.scenario.prices import Prices, PricesGiven, read_prices
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import canonical, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
 from kubespread.wording import short_key

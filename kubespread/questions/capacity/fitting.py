@@ -18,15 +18,13 @@ from kubespread.questions.queue.entries import MAX_REPLICAS, Entry
 from kubespread.questions.queue.queue import run
 from kubespread.questions.room import PODS, free
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
-from kubespread.scheduler.cluster.amounts import canonical
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts, canonical
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.world.store.claims import Replica, Replicas
 

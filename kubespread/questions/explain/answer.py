@@ -37,17 +37,14 @@ from kubespread.reports.judged_nodes import (
     with_pods,
 )
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
-from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
-from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
+from kubespread.scheduler.cluster.columns import Counts, LabelColumn
+from kubespread.scheduler.cluster.nodes import nodes_to_find
+from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate, has_lower, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.preemption import has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.sampling import nodes_to_find
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
+from kubespread.scheduler.profile.profile import Profile, framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
 
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.

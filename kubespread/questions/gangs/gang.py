@@ -25,14 +25,13 @@ from msgspec.structs import replace
 from kubespread.questions.queue.entries import Entry, Outcome
 from kubespread.questions.queue.queue import run
 from kubespread.reports.gang import GangDomain
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit, scored_requests
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
 
 NO_PLACEMENTS = "no feasible placements found"

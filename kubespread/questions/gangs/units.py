@@ -17,13 +17,12 @@ from kubespread.questions.queue.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.questions.queue.queue import run
 from kubespread.reports.gang import BlockedMember, GangReport, GangSearch
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.dynamicresources.plugin import DynamicResourcesState
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.world.store import claims
 from kubespread.world.store.claims import Replica, Replicas
 

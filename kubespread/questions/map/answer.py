@@ -30,16 +30,18 @@ from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts
+from kubespread.scheduler.cluster.columns import ABSENT, Counts, canonical
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key

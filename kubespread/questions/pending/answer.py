@@ -37,10 +37,9 @@ from kubespread.reports.happened import UnmadePods
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import World, unmade
+from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.reporting.under_way import judged_as_it_stands
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting

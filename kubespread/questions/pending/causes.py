@@ -28,8 +28,7 @@ from kubespread.questions.causes.bars import (
 )
 from kubespread.questions.pending.report import PendingFor
 from kubespread.questions.room import free
-from kubespread.scheduler.cluster.amounts import canonical, requested
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.wording import count_of, short_key

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from kubespread.kube.pod_status import priority_of
 from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Preemptions, Waiting, waiting_for
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.placing import Batch, Tiebreaker, first_in_heap
-from kubespread.scheduler.sampling import Search
-from kubespread.world.store.living_cluster import LivingCluster
+from kubespread.world.store.waiting import LivingCluster
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World

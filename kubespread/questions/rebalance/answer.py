@@ -36,7 +36,7 @@ from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import DomainChange
-from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
+from kubespread.scheduler.cluster.columns import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import scale

@@ -16,7 +16,7 @@ from kubespread.questions.rebalance.descheduler.plugin import Chosen, View, choo
 from kubespread.questions.rebalance.descheduler.policy import EvictorArgs, Limits, Policy
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of

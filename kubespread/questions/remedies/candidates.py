@@ -19,7 +19,7 @@ from kubespread.questions.remedies.families.new_nodes import new_nodes
 from kubespread.questions.remedies.families.taints import tolerations, untaints
 from kubespread.questions.remedies.stuck import SHORT, Stuck
 from kubespread.questions.room import PODS, free
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.columns import scheduler_amounts
 
 # What the pod requires of nodes and of pods near it, dropped: one label, or one topology key, each.
 

@@ -11,11 +11,10 @@ from msgspec import Struct
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import letter
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Fixed
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 SHORT = {full: short for short, full in SHORT_KEYS.items()}

@@ -39,10 +39,8 @@ from kubespread.questions.tasks import Workers
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, PricesGiven, read_prices
-from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.integers import wrapped
+from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
 from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key

@@ -40,8 +40,7 @@ from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of
 from kubespread.scenario.instance_types import InstanceTypesGiven
 from kubespread.scenario.prices import PricesGiven, read_prices
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile

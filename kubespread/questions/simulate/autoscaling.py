@@ -29,8 +29,8 @@ from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
-from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.pod_book import as_template, copy_of, on_node, running_since
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
@@ -86,11 +86,11 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
-        template = states.as_template(simulation.candidate.pod)
+        template = as_template(simulation.candidate.pod)
         namespace = template.metadata.namespace
         names = (name for name in replica_names(simulation.candidate.pod, ()) if (namespace, name) not in world.book)
         for name in islice(names, simulation.lacking):
-            world.create(states.copy_of(template, name, world.timestamp), template)
+            world.create(copy_of(template, name, world.timestamp), template)
     # Controllers should want the requested replicas, whatever their objects say.
     owners: set[WorkloadName | None] = {world.book.owner_of(simulation.candidate.pod) for simulation in simulated}
     for owner in owners - {None}:
@@ -144,8 +144,8 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
 def _placed(simulation: Simulated) -> Iterator[Pod]:
     """The placed pods; those of a rollout are in the cluster already."""
     for placement in simulation.report.placements if simulation.question.played is None else ():
-        pod = states.copy_of(simulation.candidate.pod, placement.pod, "")
-        yield states.on_node(pod, placement.node, states.running_since("", ready=True))
+        pod = copy_of(simulation.candidate.pod, placement.pod, "")
+        yield on_node(pod, placement.node, running_since("", ready=True))
 
 
 def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:

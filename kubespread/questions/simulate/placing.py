@@ -17,11 +17,10 @@ from kubespread.questions.queue.queue import run
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.simulate.reporting import Question, Ran, ran, report_of
 from kubespread.reports.parts import LookAhead
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Tiebreaker
+from kubespread.scheduler.profile.profile import framework
 from kubespread.world.store import claims
 
 if TYPE_CHECKING:

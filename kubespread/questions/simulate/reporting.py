@@ -51,14 +51,12 @@ from kubespread.reports.parts import (
     skew_of,
 )
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.building import post_filters
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import ABSENT
+from kubespread.scheduler.cluster.nodes import SearchRules
+from kubespread.scheduler.evaluation import has_lower, preempt
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.preemption import has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.sampling import SearchRules
+from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.world.store import claims
 from kubespread.world.store.claims import Replicas
 from kubespread.world.store.pod_book import PodKey

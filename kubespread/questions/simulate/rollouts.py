@@ -18,14 +18,11 @@ from kubespread.questions.simulate.reporting import Played
 from kubespread.questions.worlds import world_of
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import Dealt, skew_now
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.world.events.applying import apply_workload
-from kubespread.world.events.creating import AppliedWorkload
-from kubespread.world.events.deployments import name_of
+from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.world.events.applying import AppliedWorkload, apply_workload
+from kubespread.world.events.controllers import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods

@@ -37,9 +37,8 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
-from kubespread.world.events.failing import fail, remove_failed
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.draining import fail, remove_failed
+from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import Baseline, Difference, Trial, ready_pods
 from kubespread.world.reporting.happenings import (
     AskedWorkloads,

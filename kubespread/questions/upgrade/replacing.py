@@ -16,7 +16,7 @@ from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.registry import parse
-from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.controllers import follow
 from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.reporting.difference import Trial
 from kubespread.world.reporting.happenings import blocked_pods, gone_pods, pending_pods, unmade_pods, workload_of

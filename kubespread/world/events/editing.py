@@ -33,15 +33,12 @@ from kubespread.snapshot.edits.nodes import Drain, Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.daemon_sets import follow
-from kubespread.world.events.deployments import rollout_of_cluster
-from kubespread.world.events.draining import drain, evict
-from kubespread.world.events.failing import fail, remove_failed
+from kubespread.world.events.controllers import follow, rollout_of_cluster
+from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
 from kubespread.world.store.owners import Rollout, in_order
-from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.pod_states import as_template
+from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Waiting
 

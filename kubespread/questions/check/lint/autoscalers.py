@@ -19,8 +19,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import NANO, QuantityError, parse
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_taint, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import matches_required_node_affinity
+from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 
 _POOL = "karpenter.sh/nodepool"
 # A group's machine types are not in the cluster: any pod that requests no more than this is taken to fit on one.

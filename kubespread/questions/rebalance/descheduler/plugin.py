@@ -47,9 +47,8 @@ from kubespread.questions.rebalance.descheduler.policy import (
     Profile,
 )
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.labels import ABSENT, Mask
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.columns import ABSENT, Mask
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 
 # Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
 #

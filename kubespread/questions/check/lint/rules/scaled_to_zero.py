@@ -33,7 +33,7 @@ from kubespread.questions.check.lint.phrases import by_domain, listed, outcome
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, domains, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Change
 from kubespread.wording import short_key
 
 _GATE = "MinDomainsInPodTopologySpread"

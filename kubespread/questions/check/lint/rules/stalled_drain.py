@@ -51,12 +51,11 @@ from kubespread.questions.check.lint.trial import Placed, PodChange, Subject, Tr
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.entries import Entry
 from kubespread.questions.queue.queue import place
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment
+from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.preemption import budget_gaps
 from kubespread.wording import short_key
 
 _MOST = 12
