@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.controllers import daemonset, replicaset
+from kubespread.controllers import deployment as of_deployment
 from kubespread.controllers import job as of_job
 from kubespread.controllers import statefulset as of_stateful_set
-from kubespread.controllers.deployment import pods as of_deployment
 from kubespread.controllers.pod_creation import NewPod, PodCreator, pod_of_template
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import full_kind, templates_of

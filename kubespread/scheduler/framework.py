@@ -23,7 +23,7 @@ from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import is_same_pod, priority_of
+from kubespread.kube.owners import is_same_pod, priority_of
 from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Plugin, SchedulingError

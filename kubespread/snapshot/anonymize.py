@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.core import Container, ContainerImage, ImageVolumeSource, PodOS
 from kubespread.kube.api.devices import (
     Device,
@@ -33,9 +32,9 @@ from kubespread.kube.api.devices import (
 )
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
-from kubespread.kube.api.storage import CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.name_rules import normalized_image
+from kubespread.kube.well_known import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import is_active
+from kubespread.kube.taint import DrainFlags
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of

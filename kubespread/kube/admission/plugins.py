@@ -31,8 +31,7 @@ from msgspec import Struct
 from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance
-from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
 from kubespread.kube.api.core import (
     Container,
     LimitRange,
@@ -44,14 +43,13 @@ from kubespread.kube.api.core import (
     Toleration,
 )
 from kubespread.kube.api.meta import ApiObject, ResourceList
-from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import INT64_MAX, NANO, ZERO, Quantity
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
+from kubespread.kube.well_known import NODE_SELECTOR, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
 
 
 class Admitted(Struct, frozen=True):

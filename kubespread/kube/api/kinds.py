@@ -15,7 +15,27 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, MachineDeployment, NodePool, ScaledObject
+from kubespread.kube.api.cluster_objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    HorizontalPodAutoscaler,
+    MachineDeployment,
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    NodePool,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+    ScaledObject,
+    StorageClass,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+    VolumeAttachment,
+)
+from kubespread.kube.api.cluster_objects import Workload as SchedulingWorkload
 from kubespread.kube.api.core import (
     LimitRange,
     Namespace,
@@ -34,24 +54,6 @@ from kubespread.kube.api.devices import (
     ResourceSlice,
 )
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.api.scheduling import PodGroup, PriorityClass
-from kubespread.kube.api.scheduling import Workload as SchedulingWorkload
-from kubespread.kube.api.storage import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from kubespread.kube.api.webhooks import (
-    MutatingAdmissionPolicy,
-    MutatingWebhookConfiguration,
-    ValidatingAdmissionPolicy,
-    ValidatingWebhookConfiguration,
-)
 from kubespread.kube.api.workloads import (
     CronJob,
     DaemonSet,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.kube.api.cluster_objects import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.labels import Codes, Mask
 
 

@@ -8,9 +8,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 import numpy as np
 from msgspec import Struct
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.storage import PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable

@@ -12,17 +12,16 @@ from copy import copy
 
 from msgspec import Struct
 
-from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import InlineVolumes, Pod, Volume
-from kubespread.kube.api.storage import (
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
     CSINode,
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
-from kubespread.kube.well_known import BETA_ZONE, ZONE
+from kubespread.kube.api.core import InlineVolumes, Pod, Volume
+from kubespread.kube.well_known import BETA_ZONE, BIND_COMPLETED, STORAGE_CLASS, ZONE
 from kubespread.scheduler.cluster.change import StorageChange
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"

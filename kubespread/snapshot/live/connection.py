@@ -18,15 +18,12 @@ from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_objects
-from kubespread.manifest.text import MAX_CLUSTER_BYTES
+from kubespread.manifest.objects import KubernetesObject, read_objects
+from kubespread.manifest.text import MAX_CLUSTER_BYTES, MalformedError
 from kubespread.redaction import without_secrets
 from kubespread.snapshot.files.reader import collector_paused
-from kubespread.snapshot.live.api import Api
+from kubespread.snapshot.live.api import Api, in_parallel
 from kubespread.snapshot.live.kubeconfig import Access, choose
-from kubespread.snapshot.live.parallel import in_parallel
 from kubespread.snapshot.live.resources import (
     FORBIDDEN,
     NOT_FOUND,

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from kubespread.kube.api.cluster_objects import PodGroup, Workload
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import KEPT, REFERABLE, Kind, group_of
-from kubespread.kube.api.scheduling import PodGroup, Workload
 from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.kube.well_known import ENDED_PHASES
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import new_replica_set, revision, without_hash
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, revision, without_hash
 from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT

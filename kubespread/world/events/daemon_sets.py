@@ -10,8 +10,7 @@ from kubespread.controllers.daemonset import pinned_to, should_continue, should_
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.replicas import create_copies
 from kubespread.world.events.scheduling import schedule

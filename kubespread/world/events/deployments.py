@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.controller import reconcile as controller_pass
-from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment import new_replica_set
+from kubespread.controllers.deployment import reconcile as controller_pass
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
 from kubespread.world.store.owners import Rollout
 from kubespread.world.store.store import Store
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
-from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
+from kubespread.controllers.disruption import LET_THROUGH, TOO_MANY_REQUESTS, DrainPlan, Eviction, plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.taint import cordoned
+from kubespread.kube.taint import DrainFlags, cordoned
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.happenings import EVICTED, Blocked, RefusedDrain
 from kubespread.world.store.pod_book import PodKey, key_of

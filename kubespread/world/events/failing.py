@@ -21,8 +21,7 @@ from kubespread.controllers.outage import (
     zones_without,
 )
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import zone_key
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.scheduling import schedule

@@ -9,12 +9,10 @@ from msgspec.structs import replace
 
 from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
 from kubespread.controllers.job import reconcile as controller_pass
-from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
-from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.kube.owners import WorkloadName, is_active
+from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.world.events.replicas import create_copies, template_of
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import DELETED, SCALED_DOWN

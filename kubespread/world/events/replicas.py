@@ -10,8 +10,7 @@ from itertools import count, takewhile
 
 from kubespread.controllers.replicaset import victims
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import SCALED_DOWN
 from kubespread.world.store.owners import Owner

@@ -13,9 +13,8 @@ from kubespread.controllers.daemonset import pinned_to, should_continue, should_
 from kubespread.controllers.statefulset import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet, RollingUpdate, UpdateStrategy
-from kubespread.kube.int_or_string import scaled
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.quantity import scaled
 from kubespread.reports.rollout import RevisionPods, RolloutReport
 from kubespread.world.events.replicas import create_copies
 from kubespread.world.events.way import Way

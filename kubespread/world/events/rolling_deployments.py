@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import limits, new_replica_set, replicas_of, strategy_of
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits, new_replica_set, replicas_of, strategy_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName

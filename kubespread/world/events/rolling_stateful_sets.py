@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions, UpdateRules, max_unavailable, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.reports.rollout import RevisionPods, RolloutReport
 from kubespread.world.events import stateful_sets
 from kubespread.world.events.stateful_sets import ordinals_of

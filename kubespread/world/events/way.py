@@ -9,8 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.reports.rollout import (
     DomainRevisions,

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.revisions import new_replica_set, replicas_of
+from kubespread.controllers.deployment import new_replica_set, replicas_of
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.deployments import name_of, rollout_of_cluster, sized
 from kubespread.world.events.jobs import bring_to_number

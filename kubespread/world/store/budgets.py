@@ -7,12 +7,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import Scale, Scales, budget_status, reads_scale, selector_of
-from kubespread.controllers.disruption.eviction import Eviction, evict
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.controllers.disruption import Eviction, Scale, Scales, budget_status, evict, reads_scale, selector_of
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference
-from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import controller_of
 from kubespread.scheduler.preemption import budget_gaps

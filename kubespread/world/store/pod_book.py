@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import OwnerReference
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
 
 K = TypeVar("K", bound=str)
 PodKey = tuple[str, str]

@@ -6,11 +6,10 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.selector import pinned_names, required_node_selector
-from kubespread.kube.well_known import READY
+from kubespread.kube.well_known import JOB_COMPLETION_INDEX, READY
 
 PENDING = PodStatus(phase="Pending")
 

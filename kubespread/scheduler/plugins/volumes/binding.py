@@ -23,10 +23,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import BIND_COMPLETED, SELECTED_NODE
-from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.api.meta import Int64, ObjectMeta
-from kubespread.kube.api.storage import (
+from kubespread.kube.api.cluster_objects import (
     CSIPersistentVolumeSource,
     CSIStorageCapacity,
     ObjectReference,
@@ -38,10 +35,13 @@ from kubespread.kube.api.storage import (
     StorageClass,
     VolumeNodeAffinity,
 )
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from kubespread.kube.api.meta import Int64, ObjectMeta
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BIND_COMPLETED, SELECTED_NODE
 from kubespread.scheduler.causes import (
     Cause,
     Causes,

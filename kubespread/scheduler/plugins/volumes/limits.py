@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.api.cluster_objects import CSIDriver, CSINode, VolumeAttachment
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.storage import CSIDriver, CSINode, VolumeAttachment
 from kubespread.scheduler.causes import Causes, VolumeLimitDetail
 from kubespread.scheduler.cluster.cluster import Cluster, per_driver
 from kubespread.scheduler.cluster.holdings import Holdings

@@ -15,18 +15,17 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kubespread.kube.api.annotations import MIGRATED_PLUGINS
-from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.api.storage import (
+from kubespread.kube.api.cluster_objects import (
     CSIDriver,
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
+from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, Term, from_label_selector, parse_term
-from kubespread.kube.well_known import BETA_REGION, REGION
+from kubespread.kube.well_known import BETA_REGION, MIGRATED_PLUGINS, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import (

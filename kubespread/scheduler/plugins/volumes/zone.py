@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from msgspec import Struct
 
+from kubespread.kube.api.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.causes import Causes, VolumeZoneDetail, by_place
 from kubespread.scheduler.cluster.cluster import Cluster
