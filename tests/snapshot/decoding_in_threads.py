@@ -12,8 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kubespread.snapshot.live.api import Api, in_parallel
-from kubespread.snapshot.live.connection import list_all
-from kubespread.snapshot.live.resources import RESOURCES, path_of
+from kubespread.snapshot.live.connection import RESOURCES, list_all, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}
