@@ -14,13 +14,7 @@ from typing import TypeVar, cast
 
 from msgspec import field
 
-from kubespread.kube.api.core import (
-    InlineVolumes,
-    NodeSelector,
-    NodeSelectorRequirement,
-    PersistentVolumeClaimSpec,
-    Taint,
-)
+from kubespread.kube.api import core
 from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
 from kubespread.kube.quantity import IntOrString, QuantityText
 
@@ -28,8 +22,8 @@ from kubespread.kube.quantity import IntOrString, QuantityText
 class NodeClaimSpec(KubeObject):
     """What every node of a NodePool has."""
 
-    requirements: list[NodeSelectorRequirement] = field(default_factory=list)
-    taints: list[Taint] = field(default_factory=list)
+    requirements: list[core.NodeSelectorRequirement] = field(default_factory=list)
+    taints: list[core.Taint] = field(default_factory=list)
 
 
 class NodeClaimMeta(KubeObject):
@@ -242,7 +236,7 @@ class PersistentVolumeClaimStatus(KubeObject):
 
 
 class PersistentVolumeClaim(ApiObject):
-    spec: PersistentVolumeClaimSpec = field(default_factory=PersistentVolumeClaimSpec)
+    spec: core.PersistentVolumeClaimSpec = field(default_factory=core.PersistentVolumeClaimSpec)
     status: PersistentVolumeClaimStatus = field(default_factory=PersistentVolumeClaimStatus)
 
 
@@ -258,10 +252,10 @@ class CSIPersistentVolumeSource(KubeObject):
 
 
 class VolumeNodeAffinity(KubeObject):
-    required: NodeSelector | None = None
+    required: core.NodeSelector | None = None
 
 
-class PersistentVolumeSpec(InlineVolumes):
+class PersistentVolumeSpec(core.InlineVolumes):
     capacity: ResourceList = field(default_factory=dict)
     access_modes: list[str] = field(default_factory=list)
     claim_ref: ObjectReference | None = None
