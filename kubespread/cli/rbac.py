@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.streams import emit
-from kubespread.snapshot.live.resources import cluster_role
+from kubespread.snapshot.live.connection import cluster_role
 
 
 def rbac() -> int:

@@ -16,7 +16,7 @@ from kubespread.questions.parts import part
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.kube.api.kinds import Kind
-    from kubespread.kube.drain_flags import DrainFlags
+    from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -383,7 +383,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     @property
     def drain_flags(self) -> DrainFlags:
-        from kubespread.kube.drain_flags import DrainFlags
+        from kubespread.kube.taint import DrainFlags
 
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 

@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion, sentences_of
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
+from kubespread.manifest.objects import read_documents
+from kubespread.manifest.text import (
+    MAX_MANIFEST_BYTES,
+    STDIN,
+    FieldLines,
+    MalformedError,
+    display_name,
+    read_text_bytes,
+    text_bytes,
+)
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 from kubespread.wording import Decisive

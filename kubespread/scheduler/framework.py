@@ -23,7 +23,7 @@ from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import is_same_pod, priority_of
+from kubespread.kube.owners import is_same_pod, priority_of
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.kinds import PodKind

@@ -14,8 +14,8 @@ import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import is_active
+from kubespread.kube.taint import DrainFlags
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.survive.report import DomainLoss

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.questions.queue.entries import Entry
 from kubespread.questions.queue.queue import run
 from kubespread.scheduler.cluster.nodes import SearchResult

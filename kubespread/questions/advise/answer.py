@@ -23,9 +23,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.kube.pod_status import priority_of
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.advise.report import AdviseReport

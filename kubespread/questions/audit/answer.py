@@ -23,8 +23,7 @@ from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.api.kinds import SERVICE
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed, Spread, spreads
 from kubespread.questions.audit.causes import (

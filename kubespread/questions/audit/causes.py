@@ -17,8 +17,7 @@ from msgspec.structs import replace as with_fields
 
 from kubespread.kube.api.core import Affinity, Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.owners import controller_of
-from kubespread.kube.pod_status import is_ready
+from kubespread.kube.owners import controller_of, is_ready
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.audit.afresh import (

@@ -15,8 +15,7 @@ from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, MalformedError, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
 from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes

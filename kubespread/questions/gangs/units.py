@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.gangs.gang import Attempt, Choosing, Gang, attempt, sums_by_domain
 from kubespread.questions.queue.entries import MAX_REPLICAS, Entry, Outcome

@@ -17,8 +17,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE

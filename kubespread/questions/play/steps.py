@@ -22,15 +22,14 @@ from kubespread.candidate.manifests.file import Manifest
 from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.replicas import refuse_update, runs_another_template, scheduled_alike
 from kubespread.candidate.settings import parse_settings
-from kubespread.controllers.deployment.revisions import without_hash
+from kubespread.controllers.deployment import without_hash
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.taint import DrainFlags
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport, StepReport

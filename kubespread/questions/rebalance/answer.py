@@ -10,10 +10,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
+from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions import patches
 from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.policy import read_policy

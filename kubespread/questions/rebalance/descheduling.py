@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.eviction import LET_THROUGH
+from kubespread.controllers.disruption import LET_THROUGH
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.questions.rebalance.descheduler.plugin import Chosen, View, choose

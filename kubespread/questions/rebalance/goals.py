@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.reports.parts import minimum, skew_between
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (

@@ -11,12 +11,11 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.drain import DrainPlan
+from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.quantity import rounded
+from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks

@@ -13,8 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, priority_of
+from kubespread.kube.owners import WorkloadName, is_active, priority_of
 from kubespread.kube.taint import cordoned
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Change, Cluster

@@ -17,13 +17,11 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity

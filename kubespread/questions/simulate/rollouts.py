@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
-from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment import new_replica_set
 from kubespread.kube.api.core import Pod
 from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.queue.manner import Manner, deals_worth, other_deals

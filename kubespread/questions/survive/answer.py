@@ -13,8 +13,7 @@ from msgspec import Struct
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.editing import played
 from kubespread.questions.question import asks

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.taint import DrainFlags
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask

@@ -9,9 +9,8 @@ from msgspec import structs
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName
-from kubespread.kube.taint import uncordoned
+from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeReport, UpgradeStep
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called

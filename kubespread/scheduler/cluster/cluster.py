@@ -16,9 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.storage import PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind

@@ -21,8 +21,8 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm, PodStatus, Volume
+from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
-from kubespread.kube.pod_status import priority_of
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names

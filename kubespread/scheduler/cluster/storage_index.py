@@ -12,11 +12,10 @@ from copy import copy
 
 from msgspec import Struct, field
 
-from kubespread.kube.api import storage as api
-from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import InlineVolumes, Pod, Volume
-from kubespread.kube.well_known import BETA_ZONE, ZONE
+from kubespread.kube.well_known import BETA_ZONE, BIND_COMPLETED, STORAGE_CLASS, ZONE
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"

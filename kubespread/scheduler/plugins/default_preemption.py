@@ -19,10 +19,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion

@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import new_replica_set, revision, without_hash
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, revision, without_hash
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.errors import UsageError
 from kubespread.kube.api import workloads as api

@@ -14,8 +14,8 @@ from itertools import chain, count, repeat, takewhile
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
-from kubespread.controllers.deployment.controller import reconcile as deployment_pass
-from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment import new_replica_set
+from kubespread.controllers.deployment import reconcile as deployment_pass
 from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
 from kubespread.controllers.replicaset import victims
@@ -32,12 +32,10 @@ from kubespread.controllers.statefulset import (
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.errors import KubespreadError
 from kubespread.kube.api import workloads as api
-from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED

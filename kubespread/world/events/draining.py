@@ -11,15 +11,12 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from kubespread.controllers import outage
-from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
-from kubespread.controllers.disruption.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
+from kubespread.controllers.disruption import LET_THROUGH, TOO_MANY_REQUESTS, DrainPlan, Eviction, plan_drain
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.kube.taint import cordoned
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.taint import DrainFlags, cordoned
 from kubespread.kube.well_known import zone_key
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.controllers import schedule

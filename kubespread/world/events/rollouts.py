@@ -16,14 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import limits, new_replica_set, replicas_of, strategy_of
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits, new_replica_set, replicas_of, strategy_of
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions, UpdateRules, max_unavailable, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, RollingUpdate, StatefulSet, UpdateStrategy
-from kubespread.kube.int_or_string import scaled
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.quantity import scaled
 from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events.controllers import (

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.world.events.controllers import (
     is_one_by_one,
     ordinals_of,

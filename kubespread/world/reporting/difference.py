@@ -15,13 +15,12 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.revisions import new_replica_set, replicas_of
+from kubespread.controllers.deployment import new_replica_set, replicas_of
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.reports.happened import ASKED_FOR, FewerReady
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import bring_to_number, name_of, rollout_of_cluster, sized

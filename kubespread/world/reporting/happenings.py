@@ -8,11 +8,11 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import DESIRED_REPLICAS
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.kube.selector import parse_int64, pinned_names, required_node_selector
+from kubespread.kube.gotext import parse_int64
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.selector import pinned_names, required_node_selector
+from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import happened as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster

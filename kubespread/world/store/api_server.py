@@ -13,14 +13,12 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import Scales, budget_status, reads_scale, selector_of
-from kubespread.controllers.disruption.eviction import Eviction, evict
+from kubespread.controllers.disruption import Eviction, Scales, budget_status, evict, reads_scale, selector_of
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.evaluation import budget_gaps

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import Revisions, ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 if TYPE_CHECKING:

@@ -10,13 +10,11 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
 from kubespread.kube.selector import pinned_names, required_node_selector
-from kubespread.kube.well_known import READY
+from kubespread.kube.well_known import JOB_COMPLETION_INDEX, READY
 
 PENDING = PodStatus(phase="Pending")
 

@@ -15,20 +15,17 @@ from typing import Self
 from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
-from kubespread.controllers.disruption.budgets import ClusterScales, Scale
+from kubespread.controllers.disruption import ClusterScales, Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
 from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.api.storage import PersistentVolumeClaim
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_terminating
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kubespread.controllers.disruption.budgets import protects
+from kubespread.controllers.disruption import protects
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.owners import NamespacedName
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import NamespacedName, priority_of
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.pods import EvictPod

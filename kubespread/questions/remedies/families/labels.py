@@ -11,7 +11,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
-from kubespread.snapshot.edits.node_marks import RemoveLabel, SetLabel
+from kubespread.snapshot.edits.nodes import RemoveLabel, SetLabel
 from kubespread.snapshot.edits.verb import Target
 
 LABEL = "label"

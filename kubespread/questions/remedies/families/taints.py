@@ -12,7 +12,7 @@ from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, tain
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.remedies.stuck import Stuck
 from kubespread.snapshot.edits.new_nodes import is_state_taint
-from kubespread.snapshot.edits.node_marks import RemoveTaint
+from kubespread.snapshot.edits.nodes import RemoveTaint
 from kubespread.snapshot.edits.verb import Target
 
 UNTAINT, TOLERATE = "untaint", "tolerate"

@@ -23,14 +23,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api import storage as api
-from kubespread.kube.api.annotations import BIND_COMPLETED, SELECTED_NODE
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.meta import Int64, ObjectMeta
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BIND_COMPLETED, SELECTED_NODE
 from kubespread.scheduler.causes import (
     Cause,
     Causes,

@@ -22,8 +22,14 @@ from typing import ClassVar, Self
 import numpy as np
 from msgspec import Struct
 
+from kubespread.kube.api.cluster_objects import (
+    CSIDriver,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    VolumeAttachment,
+)
 from kubespread.kube.api.core import Pod, Volume
-from kubespread.kube.api.storage import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.causes import (
     Causes,

@@ -15,12 +15,11 @@ from collections.abc import Hashable, Iterable, Iterator
 
 import numpy as np
 
-from kubespread.kube.api import storage as api
-from kubespread.kube.api.annotations import MIGRATED_PLUGINS
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.well_known import BETA_REGION, REGION
+from kubespread.kube.well_known import BETA_REGION, MIGRATED_PLUGINS, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, Positions
 from kubespread.scheduler.cluster.nodes import (

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
+from kubespread.kube.api.cluster_objects import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
 from kubespread.questions.check.lint.phrases import by_domain, listed, outcome

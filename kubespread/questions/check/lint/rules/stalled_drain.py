@@ -37,11 +37,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed, selector_of
+from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed, selector_of
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.kube.owners import controller_of
+from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME

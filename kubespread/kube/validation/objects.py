@@ -1,22 +1,61 @@
-"""Validation of what holds a pod template; its pods are validated on their own once they are made.
+"""Validation of nodes, and of what holds a pod template; its pods are validated on their own once they are made.
 
-Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec, ValidateReplicaSetSpec, ValidateDaemonSetSpec
-Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetSpec
+Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec, ValidateReplicaSetSpec, ValidateDaemonSetSpec,
+    ValidateStatefulSetSpec
 Source: pkg/apis/batch/validation/validation.go, ValidateJobSpec
+Source: pkg/apis/core/validation/validation.go, ValidateNode, validateNodeTaints, ValidateNodeResources
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, StatefulSet
+from kubespread.kube.gotext import quote
+from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.validation.faults import FieldFault, invalid, required
+from kubespread.kube.taint import EFFECTS
+from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, labels_faults, required, unsupported
 from kubespread.kube.validation.pods import template_faults
 from kubespread.kube.versions import KubeVersion
+
+
+def node_faults(node: Node) -> list[FieldFault]:
+    """What the API server would refuse ``node`` for: its name, its labels and its taints."""
+    return list(_node_faults(node))
+
+
+def _node_faults(node: Node) -> Iterator[FieldFault]:
+    meta = node.metadata
+    if not meta.name:
+        yield required("metadata.name", "name or generateName is required")
+    else:
+        yield from invalid_each("metadata.name", meta.name, subdomain_faults(meta.name))
+    yield from labels_faults(meta.labels, "metadata.labels")
+    yield from _taints_faults(node.spec.taints, "spec.taints")
+
+
+def _taints_faults(taints: Sequence[Taint], path: str) -> Iterator[FieldFault]:
+    seen: set[tuple[str, str]] = set()
+    for position, taint in enumerate(taints):
+        place = f"{path}[{position}]"
+        yield from invalid_each(f"{place}.key", taint.key, label_key_faults(taint.key))
+        if faults := label_value_faults(taint.value):
+            yield invalid(f"{place}.value", taint.value, ";".join(faults))
+        if not taint.effect:
+            yield required(f"{place}.effect")
+        elif taint.effect not in EFFECTS:
+            yield unsupported(f"{place}.effect", taint.effect, EFFECTS)
+        if (taint.key, taint.effect) in seen:
+            # An internal struct, printed with Go's field names in the order they stand.
+            fields = {"Key": taint.key, "Value": taint.value, "Effect": taint.effect}
+            printed = ",".join(f"{quote(name)}:{quote(value)}" for name, value in fields.items())
+            detail = "taints must be unique by key and effect pair"
+            yield FieldFault(place, f'Duplicate value: {{{printed},"TimeAdded":null}}: {detail}')
+        seen.add((taint.key, taint.effect))
 
 
 def workload_faults(workload: ApiObject, template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:

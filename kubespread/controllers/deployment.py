@@ -1,11 +1,17 @@
-"""What the Deployment controller does with the ReplicaSets of a Deployment, pass after pass.
+"""Deployments: the pods that they make, their ReplicaSets, and what their controller does with these, pass after pass.
 
+A Deployment has a ReplicaSet for each template it has had, all but the newest being scaled down. How many pods it asks
+for, and how far a rollout may go above and below.
+
+Source: pkg/controller/controller_utils.go, GetPodFromTemplate
+Source: pkg/apis/apps/v1/defaults.go, SetDefaults_Deployment
 Source: pkg/controller/deployment/deployment_controller.go, syncDeployment
-Source: pkg/controller/deployment/sync.go, sync, scale, isScalingEvent, cleanupDeployment
+Source: pkg/controller/deployment/sync.go, sync, scale, isScalingEvent, cleanupDeployment, getNewReplicaSet
 Source: pkg/controller/deployment/rolling.go, rolloutRolling, reconcileNewReplicaSet, reconcileOldReplicaSets,
     cleanupUnhealthyReplicas
 Source: pkg/controller/deployment/recreate.go, rolloutRecreate
-Source: pkg/controller/deployment/util/deployment_util.go, GetReplicaSetProportion, NewRSNewReplicas,
+Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet, EqualIgnoreHash, Revision,
+    FindActiveOrLatest, ResolveFenceposts, MaxSurge, MaxUnavailable, GetReplicaSetProportion, NewRSNewReplicas,
     DeploymentComplete
 """
 
@@ -19,26 +25,177 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH, replica_set_name, selector_with_hash
-from kubespread.controllers.deployment.revisions import (
-    ROLLING_UPDATE,
-    age_order,
-    limits,
-    new_replica_set,
-    replicas_of,
-    revision,
-    strategy_of,
-)
-from kubespread.controllers.pod_creation import controlled_by
+from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
-from kubespread.kube.api.core import Pod, PodTemplateSpec
+from kubespread.kube.api.core import Pod, PodAffinityTerm, PodSpec, PodTemplateSpec, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta
-from kubespread.kube.api.workloads import Deployment, DeploymentStatus, LabelSelectingWorkloadSpec, ReplicaSet
-from kubespread.kube.owners import controls
-from kubespread.kube.selector import from_label_selector, parse_int64
+from kubespread.kube.api.workloads import (
+    Deployment,
+    DeploymentStatus,
+    LabelSelectingWorkloadSpec,
+    ReplicaSet,
+    RollingUpdate,
+)
+from kubespread.kube.gotext import parse_int64
+from kubespread.kube.owners import WorkloadName, controls
+from kubespread.kube.quantity import IntOrString, scaled
+from kubespread.kube.selector import from_label_selector
 from kubespread.kube.time import format_utc
-from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.kube.well_known import DESIRED_REPLICAS, ENDED_PHASES, MAX_REPLICAS, REVISION
+
+TEMPLATE_HASH = "pod-template-hash"
+_MAX_NAME = 253
+
+
+def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
+    """A pod of the ReplicaSet that the Deployment would create for its template."""
+    digest = template_hash(deployment.template_text)
+    name = replica_set_name(deployment.name, digest)
+    replica_set = ReplicaSet(
+        metadata=ObjectMeta(name=name, namespace=deployment.namespace),
+        spec=LabelSelectingWorkloadSpec(selector=selector_with_hash(deployment.object.spec.selector, digest)),
+    )
+    pod = pod_of_template(deployment, controlled_by(ReplicaSet, name), labels={TEMPLATE_HASH: digest})
+    note = f"{TEMPLATE_HASH} {digest} is computed by kubespread; the cluster's own hash for this template will differ"
+    return NewPod(pod, (replica_set,), (note,) if _counts_by_hash(pod.spec) else ())
+
+
+def replica_set_name(deployment: str, digest: str) -> str:
+    """What the ReplicaSet of a Deployment's template is called, ``digest`` being the template's hash."""
+    return f"{deployment[: _MAX_NAME - 1 - len(digest)]}-{digest}"
+
+
+def selector_with_hash(selector: LabelSelector | None, digest: str) -> LabelSelector | None:
+    """The selector of a Deployment narrowed to the pods of one template."""
+    if selector is None:
+        return None
+    return replace(selector, match_labels={**selector.match_labels, TEMPLATE_HASH: digest})
+
+
+def _counts_by_hash(spec: PodSpec) -> bool:
+    """Whether the hash decides which pods are counted. Default constraints take it from the ReplicaSet's selector."""
+    constraints = spec.topology_spread_constraints
+    terms = spec.affinity.pod_terms if spec.affinity is not None else []
+    counting: list[TopologySpreadConstraint | PodAffinityTerm] = [*constraints, *terms]
+    keys = [key for constraint in counting for key in (*constraint.match_label_keys, *_keys(constraint.label_selector))]
+    keys += [key for term in terms for key in term.mismatch_label_keys]
+    return not constraints or TEMPLATE_HASH in keys
+
+
+def _keys(selector: LabelSelector | None) -> list[str]:
+    if selector is None:
+        return []
+    return [*selector.match_labels, *(requirement.key for requirement in selector.match_expressions)]
+
+
+ROLLING_UPDATE = "RollingUpdate"
+_DEFAULT: IntOrString = "25%"
+
+
+class Limits(NamedTuple):
+    """Pods above and below ``spec.replicas``."""
+
+    max_surge: int
+    max_unavailable: int
+
+
+def replicas_of(workload: Deployment | ReplicaSet) -> int:
+    """``spec.replicas``, by default 1."""
+    return 1 if workload.spec.replicas is None else workload.spec.replicas
+
+
+def strategy_of(deployment: Deployment) -> str:
+    """``spec.strategy.type``, by default RollingUpdate."""
+    strategy = deployment.spec.strategy
+    return strategy.type if strategy is not None and strategy.type else ROLLING_UPDATE
+
+
+def limits(deployment: Deployment) -> Limits:
+    """Both 0 unless it is updated rolling. Raises IntOrStringError for what is neither number nor percentage."""
+    if strategy_of(deployment) != ROLLING_UPDATE:
+        return Limits(0, 0)
+    strategy, replicas = deployment.spec.strategy, replicas_of(deployment)
+    rolling = (strategy.rolling_update if strategy is not None else None) or RollingUpdate()
+    surge = scaled(_or_default(rolling.max_surge), replicas, round_up=True)
+    unavailable = scaled(_or_default(rolling.max_unavailable), replicas, round_up=False)
+    if surge == 0 and unavailable == 0:
+        # Small percentages of few replicas; the rollout could not begin.
+        unavailable = 1
+    return Limits(surge, min(unavailable, replicas))
+
+
+def _or_default(value: IntOrString | None) -> IntOrString:
+    return _DEFAULT if value is None else value
+
+
+def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
+    """The ReplicaSets of all revisions of ``deployment``."""
+    return [
+        replica_set
+        for replica_set in replica_sets
+        if replica_set.metadata.namespace == deployment.namespace
+        and any(
+            (owner.kind, owner.name) == (deployment.kind, deployment.name)
+            for owner in replica_set.metadata.owner_references
+        )
+    ]
+
+
+def newest_replica_set(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """The ReplicaSet of the newest revision."""
+    return max(
+        replica_sets_of(deployment, replica_sets), key=lambda replica_set: revision(replica_set) or 0, default=None
+    )
+
+
+def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """The newest ReplicaSet, if it has the Deployment's template: its hash is the real one."""
+    meta = deployment.metadata
+    newest = newest_replica_set(WorkloadName("Deployment", meta.namespace, meta.name), replica_sets)
+    return newest if newest is not None and _has_template_of(newest, deployment) else None
+
+
+def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """Of the Deployment's ReplicaSets the oldest that has its template.
+
+    Only what scheduling reads of a template is kept, so different templates may look equal; then the one with the
+    revision that the Deployment itself names counts.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet
+    """
+    alike = [
+        replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)
+    ]
+    named = deployment.metadata.annotations.get(REVISION)
+    current = (
+        replica_set
+        for replica_set in alike
+        if named is not None and replica_set.metadata.annotations.get(REVISION) == named
+    )
+    return next(current, alike[0] if alike else None)
+
+
+def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
+    """Whether the templates are equal apart from the hash, which only the ReplicaSet's has."""
+    return without_hash(replica_set.spec.template) == without_hash(deployment.spec.template)
+
+
+def age_order(replica_set: ReplicaSet) -> tuple[str, str]:
+    """Sorts the oldest first, namesakes in time by name. The API server writes all times alike, in UTC."""
+    return replica_set.metadata.creation_timestamp, replica_set.metadata.name
+
+
+def revision(replica_set: ReplicaSet) -> int | None:
+    """Its number; 0 without one, None where it is no number."""
+    return parse_int64(replica_set.metadata.annotations.get(REVISION, "0"))
+
+
+def without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
+    """The template of a ReplicaSet without the hash, as its Deployment has it."""
+    if template is None or TEMPLATE_HASH not in template.metadata.labels:
+        return template
+    labels = {key: value for key, value in template.metadata.labels.items() if key != TEMPLATE_HASH}
+    return replace(template, metadata=replace(template.metadata, labels=labels))
 
 
 class Write(NamedTuple):
