@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import typer
 from msgspec import structs
+from msgspec.structs import FieldInfo
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any, waiting
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.field import (
-    EVERYWHERE,
-    Field,
-    Late,
-    Parameter,
-    Typed,
-    applied_field,
-    check_asked,
-    manifest_field,
-    pods_field,
-)
+from kubespread.cli.field import EVERYWHERE, Field, Late, Parameter, Typed, applied_field, pod_field, pods_field
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.groups import (
     AnswerOptions,
@@ -40,22 +31,7 @@ from kubespread.cli.options.groups import (
 from kubespread.cli.streams import complain, emit, say
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.questions.question import (
-    Applied,
-    Argument,
-    Ending,
-    ManifestsQuestion,
-    Namespace,
-    Option,
-    Pod,
-    Prices,
-    Promises,
-    Question,
-    Scenario,
-    Sides,
-    Workload,
-    options_of,
-)
+from kubespread.questions.question import ManifestsQuestion, Option, Question, options_of
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import Scene
 from kubespread.questions.tasks import ALONE, Workers
@@ -132,7 +108,7 @@ def command_about(
     by itself, with all that only sets how it looks.
     """
     declared = {
-        field.name: _field(field.name, kind, option, field.default)
+        field.name: _FORMS[option.form](field, kind, option)
         for field, kind, option in options_of(question)
         if option.is_typed and (is_alone or not option.is_for_one)
     }
@@ -153,7 +129,7 @@ def command_about(
         if has_it
     ]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
-    endings = [field.name for field, _, option in options_of(question) if isinstance(option, Ending) and is_alone]
+    endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
     if shared:
         source_options = make_dataclass(
             f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
@@ -223,7 +199,7 @@ def _answer_of_one(asked: Asked) -> ExitCode:
 
 
 def _scheduler_options(question: type[Question[Any]]) -> type[SchedulerOptions]:
-    if not any(isinstance(option, Sides) for _, _, option in options_of(question)):
+    if not any(option.form == "sides" for _, _, option in options_of(question)):
         return SchedulerOptions
     from kubespread.cli.options.sides import CompareSchedulerOptions
 
@@ -262,59 +238,41 @@ def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
     return writers_of(question.outputs, question.__module__.rpartition(".")[0])
 
 
-def _field(name: str, kind: Any, option: Option, default: Any) -> Field:
-    if isinstance(option, Applied | Namespace | Pod | Prices | Promises | Scenario | Workload):
-        return _of_its_own(name, option, is_optional=default == ())
-    if isinstance(option, Argument) and option.names:
+def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """What a field is by its type: a flag, a number, a text or several."""
+    name, default = field.name, None if field.required else field.default
+    if option.is_subject and option.names:
         return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
         parameter = Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
         return Field((parameter,), lambda typed: not typed[denied])
     if kind is bool:
-        return Field(
-            (Parameter(name, _flag(_names(name, option), option.help, option), default),), lambda typed: typed[name]
-        )
+        flag = _flag(_names(name, option), option.help, option)
+        return Field((Parameter(name, flag, default),), lambda typed: typed[name])
     among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
     if int in among and option.least is not None:
         return _number(name, option, [word for part in among if get_origin(part) is Literal for word in get_args(part)])
     repeats = get_origin(kind) is tuple
-    single: Any = get_args(kind)[0] if repeats or among else kind
+    single: Any = get_args(kind)[0] if repeats or among else str if kind is Any else kind
     if get_origin(single) is Literal:
         single = _choices(name, get_args(single))
-    shown: Any = single
-    if repeats:
-        shown = list[single] | None
-    elif default in (None, ""):
-        shown = single | None
+    shown: Any = list[single] if repeats else single
+    if repeats or (default in (None, "") and not field.required):
+        shown = shown | None
     annotation = Annotated[shown, _option(name, option, repeats=repeats, default=default)]
-    nothing: Any = () if repeats else default
-    return Field(
-        (Parameter(name, annotation, None if repeats or default == "" else default),),
-        lambda typed: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
-    )
+    initial = MISSING if field.required else None if repeats or default == "" else default
+
+    def value(typed: Typed) -> Any:
+        given = typed[name]
+        if given is None:
+            return () if repeats else default
+        return tuple(map(_plain, given)) if repeats else option.read(_plain(given))
+
+    return Field((Parameter(name, annotation, initial),), value)
 
 
-def _of_its_own(name: str, option: Option, *, is_optional: bool) -> Field:
-    """Of what an option says more than its type does."""
-    match option:
-        case Applied():
-            return applied_field(option)
-        case Namespace():
-            return _namespace(name, option)
-        case Sides():
-            from kubespread.cli.options.sides import sides_field
-
-            return sides_field(option)
-        case Workload():
-            return manifest_field(option) if option.names else pods_field(option, is_optional=is_optional)
-        case Prices() | Promises() | Scenario():
-            return _file(name, option)
-        case _:
-            return _pod(name, option)
-
-
-def _place_or_option(name: str, kind: Any, option: Argument) -> Field:
+def _place_or_option(name: str, kind: Any, option: Any) -> Field:
     """A value that is given by its place or by its name, where both are the same."""
     by_place = f"{name}_by_place"
     placed = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, help=option.help)
@@ -349,59 +307,17 @@ def _number(name: str, option: Option, words: Sequence[str]) -> Field:
     return Field((Parameter(name, Annotated[str | None, declared], None),), value)
 
 
-def _file(name: str, option: Prices | Promises | Scenario) -> Field:
-    """A file of a kind of its own, which is read before any cluster."""
-
-    def value(typed: Typed) -> Any:
-        return None if typed[name] is None else _read(option, typed[name])
-
-    if isinstance(option, Prices):
-        declared = _option(name, option, repeats=False, default=None)
-        return Field((Parameter(name, Annotated[str | None, declared], None),), value)
-    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    if isinstance(option, Promises):
-        return Field((Parameter(name, Annotated[str | None, declared], None),), value)
-    return Field((Parameter(name, Annotated[str, declared], MISSING),), value)
-
-
-def _read(option: Prices | Promises | Scenario, path: str) -> Any:
-    match option:
-        case Prices():
-            from kubespread.scenario.prices import read_prices
-
-            return read_prices(path)
-        case Promises():
-            from kubespread.scenario.promises import read_promises
-
-            return read_promises(path)
-        case Scenario():
-            from kubespread.scenario.reading import read_scenario
-
-            return read_scenario(path)
-
-
-def _pod(name: str, option: Option) -> Field:
-    def value(typed: Typed) -> str | None:
-        pod: str | None = typed[name]
-        check_asked([] if pod is None else [pod], {}, typed.scheduling)
-        return pod
-
-    annotation = Annotated[str | None, _option(name, option, repeats=False, default=None)]
-    return Field((Parameter(name, annotation, None),), value)
-
-
 def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
     return StrEnum(name, {value.upper(): value for value in values})  # type: ignore[return-value]  # a class, as called so
 
 
-def _plain(value: Any, *, repeats: bool) -> Any:
-    if repeats:
-        return tuple(_plain(item, repeats=False) for item in value)
+def _plain(value: Any) -> Any:
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _namespace(name: str, option: Option) -> Field:
+def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
     """kubectl's -n and -A: the context's namespace where neither is given."""
+    name = field.name
     parameters = (
         Parameter(
             name,
@@ -441,12 +357,18 @@ def _asks_for_the_cluster(pods: Sequence[Any]) -> bool:
     return isinstance(pods[0], ClusterWorkloads)
 
 
+def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
+    from kubespread.cli.options.sides import sides_field
+
+    return sides_field(field, kind, option)
+
+
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:
     return Annotated[bool, typer.Option(*names, help=text, hidden=option.is_alias, rich_help_panel=option.heading)]
 
 
 def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
-    is_place = isinstance(option, Argument)
+    is_place = option.is_subject
     text = f"{option.help} Repeatable." if repeats and not is_place else option.help
     shared: dict[str, Any] = {
         "metavar": option.metavar or None, "help": text, "show_default": default not in (None, "", ()),
@@ -457,3 +379,10 @@ def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
 
 def _names(name: str, option: Option) -> tuple[str, ...]:
     return option.names or (f"--{name.replace('_', '-')}",)
+
+
+_FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
+    "value": _value, "pods": pods_field, "pod": pod_field, "applied": applied_field, "namespace": _namespace,
+    "sides": _sides,
+}  # fmt: skip
+"""What becomes of a field, by the form that its option has."""

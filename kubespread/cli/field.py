@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
+from msgspec.structs import FieldInfo
 
 from kubespread.cli.options.helping import valued
 from kubespread.errors import UsageError
-from kubespread.questions.question import MANIFESTS, Option, Workload, Workloads
+from kubespread.questions.question import MANIFESTS, Option, Workload
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.kustomization import Kustomization
@@ -30,20 +31,23 @@ DEFAULT_POD = "pod.yaml"
 EVERYWHERE = "all_namespaces"
 
 
-def manifest_field(option: Option) -> Field:
-    """One manifest or KIND/NAME, as an option."""
+def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """A manifest or KIND/NAME, as an option."""
+    is_tuple = get_origin(kind) is tuple
+    flags = option.names or (f"--{field.name}",)
+    name = flags[-1].removeprefix("--")
 
-    def value(typed: Typed) -> tuple[str, ...]:
-        pods = () if typed["filename"] is None else (typed["filename"],)
-        if pods:
+    def value(typed: Typed) -> Any:
+        pods = () if typed[name] is None else (typed[name],)
+        if pods or not is_tuple:
             check_asked(pods, {}, typed.scheduling)
-        return pods
+        return pods if is_tuple else typed[name]
 
-    declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
-    return Field((Parameter("filename", Annotated[str | None, declared], None),), value)
+    declared = typer.Option(*flags, metavar=option.metavar, show_default=False, help=option.help)
+    return Field((Parameter(name, Annotated[str | None, declared], None),), value)
 
 
-def applied_field(option: Option) -> Field:
+def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests and kustomizations that are applied, as options."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
@@ -59,14 +63,14 @@ def applied_field(option: Option) -> Field:
     return Field((Parameter("filename", Annotated[list[str] | None, declared], None), _MANIFESTS[1]), value)
 
 
-def pods_field(option: Workload, *, is_optional: bool) -> Field:
+def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
-    several = isinstance(option, Workloads)
+    several = option.is_several
 
     def value(typed: Typed) -> tuple[Any, ...]:
         own, sources = typed.own, typed.source.sources
-        if own[place] or own["filename"] or own["kustomize"] or not is_optional:
+        if own[place] or own["filename"] or own["kustomize"] or field.required:
             pods = pods_asked_about(own[place], own, sources, several=several)
         else:
             is_stdin = option.is_piped and not own.get(EVERYWHERE) and is_piped(sources)

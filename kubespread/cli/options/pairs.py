@@ -8,7 +8,7 @@ from typing import Any
 
 from kubespread.cli.streams import stdout_takes_tables
 from kubespread.errors import UsageError
-from kubespread.questions.question import Apart, Ending, Question, options_of
+from kubespread.questions.question import Apart, Question, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import chosen_format
 
@@ -124,7 +124,7 @@ def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[s
 def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Options that have no effect on what is printed instead of an answer."""
     for field, _, option in options_of(cls):
-        if isinstance(option, Ending) and field.name in typed:
+        if option.prints and field.name in typed:
             others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))
             yield from ((field.name, other, f"nothing but {option.prints} is printed") for other in others)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from msgspec.structs import FieldInfo
 
 from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
@@ -130,9 +131,9 @@ def unedited(source: EditedClusterOptions) -> ClusterOptions:
     return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
 
 
-def sides_field(option: Workload) -> Field:
+def sides_field(field: FieldInfo, kind: Any, option: Workload) -> Field:
     """One or two by their place, and all that may be otherwise with the second."""
-    of_one, declared = pods_field(option, is_optional=False), get_type_hints(AfterOptions, include_extras=True)
+    of_one, declared = pods_field(field, kind, option), get_type_hints(AfterOptions, include_extras=True)
 
     def after_in(typed: Typed) -> AfterOptions:
         return AfterOptions(**{name: typed[name] for name in declared})

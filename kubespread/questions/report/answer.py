@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -29,7 +28,7 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import Question, asks
+from kubespread.questions.question import Question
 from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.growth import at_maximum, growing
@@ -57,12 +56,9 @@ from kubespread.questions.report.report import (
     ReportLine,
     Scorecard,
 )
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.tasks import Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 
@@ -263,33 +259,6 @@ with the fewest pods.
 """
 MOST_ZONES = 6
 """Of how many zones each pair is lost."""
-
-
-@asks(Report)
-def report(
-    snapshot: Snapshot,
-    scheduler: Scheduler | None = None,
-    *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    since: str | Path | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> Scorecard:
-    """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each area.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Report(
-        workloads=names, namespace=namespace, selector=selector, preemption=preemption,
-        since=None if since is None else str(since),
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:

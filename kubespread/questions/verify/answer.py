@@ -33,14 +33,12 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.question import Question, asks
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.question import Question
+from kubespread.questions.scene import Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import SurviveReport
-from kubespread.questions.tasks import Workers
 from kubespread.questions.verify import clauses
 from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
@@ -56,7 +54,6 @@ from kubespread.scenario.promises import (
     Multiple,
     Promise,
     Promises,
-    PromisesGiven,
     Room,
     Survives,
     read_promises,
@@ -64,7 +61,6 @@ from kubespread.scenario.promises import (
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import API_VERSION, Scenario, Step
 from kubespread.scenario.verbs import Apply
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.reporting.difference import Baseline
@@ -133,34 +129,6 @@ def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
 
 A = TypeVar("A")
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
-
-
-@asks(Verify)
-def verify(
-    snapshot: Snapshot,
-    promises: PromisesGiven | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    suggest: bool = False,
-    filename: Sequence[str] = (),
-    namespace: str | None = None,
-    preemption: bool = True,
-    today: datetime.date | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> VerifyReport:
-    """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
-
-    Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold are
-    looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is
-    accepted. Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Verify(
-        promises=None if promises is None else read_promises(promises), suggest=suggest, filename=tuple(filename),
-        namespace=namespace, preemption=preemption, today=today,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Verify, scene: Scene) -> VerifyReport:
