@@ -7,11 +7,11 @@ be promised.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import floor
 from shlex import quote
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -33,8 +33,7 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.question import Question
-from kubespread.questions.scene import Scene
+from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.question import Survive
@@ -127,7 +126,6 @@ def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
             return {row.clause: probe[row.clause]} if row.state == "held" else {}
 
 
-A = TypeVar("A")
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
 
 
@@ -207,13 +205,13 @@ class _Clause(NamedTuple):
     find: Callable[[], Found]
 
 
-class _Verifying:
+class _Verifying(Inquiry):
     """The promises about one cluster, and the answers that decide them."""
 
     def __init__(self, question: Verify, scene: Scene, commands: Commands) -> None:
-        self._question, self._scene, self._world = question, scene, scene.world
+        super().__init__(scene)
+        self._question, self._world = question, scene.world
         self._namespace = _namespace(question, scene)
-        self._answers: dict[Hashable, Any] = {}
         self._lacking: dict[str, None] = {}
         self._commands = commands
         self._promises: Sequence[Promise] = ()
@@ -227,7 +225,7 @@ class _Verifying:
             try:
                 self._chosen[promise.path] = self._workloads(promise)
                 for field, key in promise.keys:  # noqa: B007 - the one that is wrong
-                    check_topology_keys([self._full(key)], self._scene.now.nodes, ())
+                    check_topology_keys([self._full(key)], self.scene.now.nodes, ())
             except UsageError as error:
                 path, line = f"{promise.path}.{field}", promise.line(field)
                 faults += (Fault(text, path, line) for text in str(error).split("\n"))
@@ -250,11 +248,11 @@ class _Verifying:
 
     def _domains(self, key: str) -> set[str]:
         full = self._full("hostname" if key == "node" else key)
-        labels = (node.metadata.labels for node in self._scene.now.nodes)
+        labels = (node.metadata.labels for node in self.scene.now.nodes)
         return {own[full] for own in labels if full in own}
 
     def _full(self, key: str) -> str:
-        return full_topology_key(key, self._scene.now.nodes)
+        return full_topology_key(key, self.scene.now.nodes)
 
     def _workloads(self, promise: Promise) -> Sequence[WorkloadName]:
         """Raises UsageError where there are none."""
@@ -268,7 +266,7 @@ class _Verifying:
         whose = WorkloadsAsked.of(promise.namespace, promise.selector)
         names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
         if not names:
-            raise whose.none_found(self._scene.now)
+            raise whose.none_found(self.scene.now)
         return names
 
     def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
@@ -352,7 +350,7 @@ class _Verifying:
             after=(survives.after,) if survives.after else (), told=tuple(dict.fromkeys(told)),
             preemption=self._question.preemption,
         )  # fmt: skip
-        return self._of(("survive", survives), question, "losing domains")
+        return self.of(question, "losing domains", survives)
 
     def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
         """Its row in one answer for all workloads that this is asked of."""
@@ -364,7 +362,7 @@ class _Verifying:
         )  # fmt: skip
         names = tuple(f"{name.namespace}/{_reference(name)}" for name in dict.fromkeys(asked))
         question = Audit(workloads=names, key=key, preemption=self._question.preemption)
-        report = self._of(("audit", key), question, "auditing workloads")
+        report = self.of(question, "auditing workloads", ("audit", key))
         row = next((row for row in report.workloads if row.workload == workload), None)
         if row is None:
             raise UsageError(report.unfinished.sentence if report.unfinished is not None else "it is not audited")
@@ -401,7 +399,7 @@ class _Verifying:
             pods=(Reference(POD_CREATORS[workload.kind], workload.name, workload.namespace),), replicas=replicas,
             namespace=workload.namespace, preemption=self._question.preemption,
         )  # fmt: skip
-        reports: Sequence[SimulateReport] = self._of(("simulate", workload, replicas), question, "placing replicas")
+        reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
 
     def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
@@ -410,7 +408,7 @@ class _Verifying:
     def _played(self, *steps: str) -> PlayReport:
         scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
         question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
-        return self._of(("play", steps), question, f"playing {steps[0]}")
+        return self.of(question, f"playing {steps[0]}", ("play", steps))
 
     def _drain(self, workload: WorkloadName) -> Found:
         world = self._settled.world
@@ -425,11 +423,11 @@ class _Verifying:
     @cached_property
     def _settled(self) -> Baseline:
         """The cluster that nodes are drained in."""
-        baseline, _ = self._scene.asking(self._question, "draining nodes").settled("any node is drained")
+        baseline, _ = self.scene.asking(self._question, "draining nodes").settled("any node is drained")
         return baseline
 
     def _room(self, resource: str, promised: Room) -> Found:
-        return clauses.room(self._of("capacity", Capacity(), "adding up what is free"), resource, promised)
+        return clauses.room(self.of(Capacity(), "adding up what is free"), resource, promised)
 
     def _gap(self, kind: type[ApiObject], consequence: str) -> Found | None:
         """That a promise cannot be judged without the objects of a kind; None where they were read."""
@@ -439,24 +437,9 @@ class _Verifying:
         self._lacking[gap] = None
         return Found("unknown", gap)
 
-    def _of(self, key: Hashable, question: Question[A], doing: str) -> A:
-        """The answer to ``question``, asked once. Raises what it raises, each time."""
-        if key not in self._answers:
-            try:
-                self._answers[key] = question.answer(self._scene.asking(question, doing))
-            except KubespreadError as error:
-                self._answers[key] = error
-        answer: A | KubespreadError = self._answers[key]
-        if isinstance(answer, KubespreadError):
-            raise answer
-        return answer
-
-    def said(self, name: str) -> tuple[str, ...]:
-        """Gaps or notes of all answers, each once."""
-        answers = (given for given in self._answers.values() if not isinstance(given, KubespreadError))
-        reports = (report for given in answers for report in (given if isinstance(given, tuple) else (given,)))
-        lacking = self._lacking if name == "gaps" else ()
-        return tuple(dict.fromkeys((*lacking, *(text for report in reports for text in getattr(report, name)))))
+    def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
+        """With the objects that are lacking."""
+        return tuple(dict.fromkeys((*(self._lacking if name == "gaps" else ()), *super().said(name))))
 
 
 def _reference(workload: WorkloadName) -> str:
