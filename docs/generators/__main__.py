@@ -20,7 +20,7 @@ from docs.generators import (
     scenario_schema,
     stubs,
 )
-from kubespread.cli.completion import Shell, script
+from kubespread.cli.setup import Shell, script
 from kubespread.questions.check.rules import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema

@@ -241,9 +241,9 @@ class Inquiry:
     def begins(self, name: str) -> bool:
         """Whether there is time left for what is called ``name``."""
         self.asked.append(name)
-        if self.scene.is_over:
+        if is_over := self.scene.is_over:
             self.missing.append(name)
-        return not self.scene.is_over
+        return not is_over
 
     def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
         """What all answers say beside themselves, their parts included, each once."""
