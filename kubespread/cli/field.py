@@ -47,8 +47,7 @@ def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
             check_asked(pods, {}, typed.scheduling)
         return pods if is_tuple else typed[name]
 
-    declared = typer.Option(*flags, metavar=option.metavar, show_default=False, help=option.help)
-    return Field((Parameter(name, Annotated[str | None, declared], None),), value)
+    return Field((_parameter(name, str | None, *flags, metavar=option.metavar, help=option.help),), value)
 
 
 def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
@@ -63,8 +62,7 @@ def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
             check_asked(pods, {"recursive": any(Path(file).is_dir() for file in files)}, typed.scheduling)
         return pods
 
-    declared = valued("-f", "--filename", metavar="FILE", rich_help_panel=MANIFESTS, help=f"{option.help} Repeatable.")
-    return Field((Parameter("filename", Annotated[list[str] | None, declared], None), _MANIFESTS[1]), value)
+    return Field((_manifests("filename", "FILE", f"{option.help} Repeatable."), _MANIFESTS[1]), value)
 
 
 def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
@@ -82,8 +80,7 @@ def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
         check_asked(pods, own, typed.scheduling)
         return tuple(pods)
 
-    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    named = Parameter(place, Annotated[list[str] | None, declared], None)
+    named = _parameter(place, list[str] | None, metavar=option.metavar, help=option.help)
     return Field((named, *_MANIFESTS, *(_SEVERAL if several else ())), value)
 
 
@@ -174,53 +171,39 @@ class Parameter:
     default: Any
 
 
+def _parameter(name: str, kind: Any, *flags: str, default: Any = None, **declared: Any) -> Parameter:
+    """One that is typed as ``flags``, without any by its place; help does not show its default."""
+    option = (
+        typer.Option(*flags, show_default=False, **declared)
+        if flags
+        else typer.Argument(show_default=False, **declared)
+    )
+    return Parameter(name, Annotated[kind, option], default)
+
+
+def _manifests(name: str, metavar: str, text: str) -> Parameter:
+    return _parameter(
+        name, list[str] | None, f"-{name[0]}", f"--{name}", metavar=metavar, help=text, rich_help_panel=MANIFESTS
+    )
+
+
 _MANIFESTS = (
-    Parameter(
-        "filename",
-        Annotated[
-            list[str] | None,
-            valued(
-                "-f", "--filename", metavar="FILE",
-                rich_help_panel=MANIFESTS,
-                help="Manifest, or directory of manifests; the same as without -f. Repeatable.",
-            ),
-        ],
-        None,
-    ),
-    Parameter(
-        "kustomize",
-        Annotated[
-            list[str] | None,
-            valued(
-                "-k", "--kustomize", metavar="DIRECTORY",
-                rich_help_panel=MANIFESTS,
-                help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
-            ),
-        ],
-        None,
+    _manifests("filename", "FILE", "Manifest, or directory of manifests; the same as without -f. Repeatable."),
+    _manifests(
+        "kustomize", "DIRECTORY", "Kustomization, built by the kustomize or kubectl on the PATH. Repeatable."
     ),
 )  # fmt: skip
 _SEVERAL = (
-    Parameter(
-        "every",
-        Annotated[
-            bool,
-            typer.Option(
-                "--all",
-                help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those "
-                "of the kinds given as POD (deploy,sts).",
-            ),
-        ],
-        False,
+    _parameter(
+        "every", bool, "--all", default=False,
+        help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those of the "
+        "kinds given as POD (deploy,sts).",
     ),
-    Parameter(
-        EVERYWHERE,
-        Annotated[
-            bool, typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster.")
-        ],
-        False,
+    _parameter(
+        EVERYWHERE, bool, "-A", "--all-namespaces", default=False,
+        help="Place the workloads of all namespaces of the cluster.",
     ),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,19 +267,18 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
 def _place_or_option(name: str, kind: Any, option: Any) -> Field:
     """A value that is given by its place or by its name, where both are the same."""
     by_place = f"{name}_by_place"
-    placed = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, help=option.help)
     text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
-    named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
-    parameters = ((by_place, placed), (name, named))
+    parameters = (
+        _parameter(by_place, kind | None, metavar=f"[{option.metavar}]", help=option.help),
+        _parameter(name, kind | None, *option.names, metavar=option.metavar, help=text),
+    )
 
     def value(typed: Typed) -> Any:
-        if not (text := typed[by_place] or typed[name]):
+        if not (given := typed[by_place] or typed[name]):
             raise UsageError(option.missing)
-        return text
+        return given
 
-    return Field(
-        tuple(Parameter(parameter, Annotated[kind | None, declared], None) for parameter, declared in parameters), value
-    )
+    return Field(parameters, value)
 
 
 def _number(name: str, option: Option, words: Sequence[str]) -> Field:
@@ -328,23 +310,11 @@ def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
     """kubectl's -n and -A: the context's namespace where neither is given."""
     name = field.name
     parameters = (
-        Parameter(
-            name,
-            Annotated[
-                str | None,
-                typer.Option(
-                    *_names(name, option), metavar="NAME", show_default=False,
-                    help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
-                    rich_help_panel=option.heading,
-                ),
-            ],
-            None,
+        _parameter(
+            name, str | None, *_names(name, option), metavar="NAME", rich_help_panel=option.heading,
+            help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
         ),
-        Parameter(
-            EVERYWHERE,
-            Annotated[bool, typer.Option("-A", "--all-namespaces", help="Ask about all namespaces.")],
-            False,
-        ),
+        _parameter(EVERYWHERE, bool, "-A", "--all-namespaces", default=False, help="Ask about all namespaces."),
     )  # fmt: skip
 
     def late(typed: Typed) -> Late:
@@ -384,17 +354,10 @@ _NOTHING_DIFFERS = (
     "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
     "or a --to- option such as --to-snapshot PATH"
 )
-_EVERY = Parameter(
-    "every",
-    Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
-        ),
-    ],
-    False,
-)
+_EVERY = _parameter(
+    "every", bool, "--all", default=False,
+    help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
+)  # fmt: skip
 
 
 def _to(name: str, metavar: str, text: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
@@ -76,7 +76,6 @@ class Option:
     """Whether another option says the same, so that help has only that."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
-
     prints: str = ""
     """What is printed instead of an answer where it is given, in a word: `Question.ending` returns it, before anything
     is read.
@@ -89,6 +88,8 @@ class Option:
     """Whether reports say it in a field of their own, so that the question in them does not."""
     by_default: ClassVar[str] = ""
     """What assistants are told of leaving it out."""
+    given_as: ClassVar[str] = ""
+    """What a Python caller gives, as an annotation; empty: what the field's own type says."""
 
     @property
     def is_told(self) -> bool:
@@ -126,12 +127,18 @@ class Option:
 
     def accepts(self, kind: Any) -> str:
         """The type, as text, of what a Python caller may give for a field of type ``kind``."""
-        return annotation_of(kind)
+        one_or = "str | " if self.is_subject and get_origin(kind) is tuple else ""
+        return self.given_as or f"{one_or}{annotation_of(kind)}"
 
     def taken(self, kind: Any, value: Any) -> Any:
-        """What the field of type ``kind`` is where a Python caller gives ``value``."""
+        """What the field of type ``kind`` is where a Python caller gives ``value``. Raises what `read` raises."""
         if get_origin(kind) is tuple:
-            return (value,) if isinstance(value, str) else tuple(value)
+            several = () if value is None else value
+            return (
+                (value,) if isinstance(several, str | Mapping) or not isinstance(several, Iterable) else tuple(several)
+            )
+        if value is None or kind is Any:
+            return None if value is None else self.read(value)
         return str(value) if isinstance(value, Path) else value
 
     def denied(self) -> str:
@@ -172,12 +179,7 @@ class Argument(Option):
     """The message where a required one is missing."""
     is_subject = True
 
-    def accepts(self, kind: Any) -> str:
-        several = "str | " if get_origin(kind) is tuple else ""
-        return f"{several}{annotation_of(kind)}"
 
-
-_MANIFEST = Annotated[str | None, Meta(description="A Pod, or what creates pods, as YAML or JSON text; never a path.")]
 _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
@@ -194,18 +196,13 @@ class Workload(Option):
     form = "pods"
     is_subject = True
     has_own_field = True
-
-    def accepts(self, kind: Any) -> str:
-        return "PodGiven | Sequence[PodGiven]"
-
-    def taken(self, kind: Any, value: Any) -> Any:
-        if value is None:
-            return ()
-        return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    given_as = "PodGiven | Sequence[PodGiven]"
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
-        named = Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")
-        yield from (("manifest", _MANIFEST, None), ("workload", Annotated[str | None, named], None))
+        text = "A Pod, or what creates pods, as YAML or JSON text; never a path."
+        named = f"KIND/NAME of something in the cluster: deploy/web, pod/web-0.{self.by_default}"
+        yield "manifest", Annotated[str | None, Meta(description=text)], None
+        yield "workload", Annotated[str | None, Meta(description=named)], None
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         is_given = field.required or arguments.manifest is not None or arguments.workload is not None
@@ -223,13 +220,10 @@ class Sides(Workload):
     """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
 
     form = "sides"
+    by_default = " Without it and without a manifest the next pod of every workload is asked about."
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
-        named = (
-            "KIND/NAME of something in the cluster: deploy/web, pod/web-0. Without it and without a manifest the next "
-            "pod of every workload is asked about."
-        )
-        yield from (("manifest", _MANIFEST, None), ("workload", Annotated[str | None, Meta(description=named)], None))
+        yield from super().arguments(field, kind)
         for name, kind, text in (
             ("to_manifest", str, "The manifest after, as text (default: as before)."),
             ("to_set", list[Text], "'set' after (default: as before)."),
@@ -276,12 +270,7 @@ class Scenario(Argument):
     """
 
     has_own_field = True
-
-    def accepts(self, kind: Any) -> str:
-        return "ScenarioGiven"
-
-    def taken(self, kind: Any, value: Any) -> Any:
-        return self.read(value)
+    given_as = "ScenarioGiven"
 
     def read(self, text: str) -> Any:
         from kubespread.scenario.reading import read_scenario
@@ -311,12 +300,7 @@ class Promises(Argument):
     """Promises: a file on the command line; from an assistant its text."""
 
     has_own_field = True
-
-    def accepts(self, kind: Any) -> str:
-        return "PromisesGiven | None"
-
-    def taken(self, kind: Any, value: Any) -> Any:
-        return None if value is None else self.read(value)
+    given_as = "PromisesGiven | None"
 
     def read(self, text: str) -> Any:
         from kubespread.scenario.promises import read_promises
@@ -336,8 +320,7 @@ class Promises(Argument):
 class Prices(Option):
     """A file of prices."""
 
-    def accepts(self, kind: Any) -> str:
-        return "PricesGiven | None"
+    given_as = "PricesGiven | None"
 
     def read(self, text: str) -> Any:
         from kubespread.scenario.prices import read_prices
