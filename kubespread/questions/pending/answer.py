@@ -192,9 +192,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
         pending=sum(len(group.pods) for group in groups),

@@ -144,8 +144,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     now = scene.now
     baseline, placed_first = scene.settled("anything is evicted")
     world = baseline.world
-    named = whose.named_in(world)
-    workloads = named or list(_chosen(world, whose))
+    workloads = whose.named_in(world) or list(_chosen(world, whose))
     if not workloads:
         raise whose.none_found(now)
     unread: dict[str, None] = {}
@@ -159,9 +158,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     return RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(named),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),

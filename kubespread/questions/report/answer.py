@@ -275,9 +275,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(asking.whose.named_in(scene.world)),
-        namespace=asking.whose.within,
-        selector=asking.whose.text,
+        **asking.whose.as_reported(scene.world),
         preemption=question.preemption,
         nodes=len(scene.now.nodes),
         workloads=len(rows),

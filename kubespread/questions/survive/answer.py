@@ -71,9 +71,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),

@@ -58,9 +58,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     return replace(
         report,
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
-        asked=tuple(whose.named_in(trying.baseline.world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(trying.baseline.world),
         cluster=scene.source,
         preemption=question.preemption,
         remedies=tuple(remedies.options),
