@@ -430,8 +430,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Whether the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
     """The text shown while working."""
-    outputs: ClassVar[Mapping[str, str]] = {"table": "a table", "plain": "plain columns", "csv": ""}
-    """Its own formats besides those that every report has, with their help for ``-o``."""
+    outputs: ClassVar[Mapping[str, str]] = {}
+    """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
     apart: ClassVar[Sequence[Apart]] = ()
     """Parameters that do not go together, the command line's included."""
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -41,13 +41,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     never_modelled = ("time: pods are judged where they are, not by how they came there",)
     hands_out = True
     doing = "auditing workloads"
-    outputs = {
-        "table": "a table",
-        "plain": "plain columns",
-        "name": "prints the workloads with findings, the worst first",
-        "csv": "",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"name": "prints the workloads with findings, the worst first", "prometheus": ""}
     is_watched = True
     function = Function(
         """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and

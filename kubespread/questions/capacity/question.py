@@ -44,12 +44,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         Apart("request", ("filename",), "both say what the pods ask for"),
         Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     )
-    outputs = {
-        "table": "tables",
-        "plain": "plain columns",
-        "name": "prints the nodes with room, the emptiest first",
-        "csv": "has a row per node",
-    }
+    outputs = {"table": "tables", "name": "prints the nodes with room, the emptiest first", "csv": "has a row per node"}
     is_watched = True
     function = Function(
         """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.

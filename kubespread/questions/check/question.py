@@ -46,16 +46,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "checking workloads"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "csv": "",
-        "sarif": "is SARIF 2.1.0 for code scanning",
-        "junit": "is JUnit XML",
-        "github": "prints annotations of GitHub Actions",
-        "gitlab": "is a Code Quality report",
-        "diff": "is a patch with the remedies",
-    }
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "gitlab", "diff"), "")}
     may_lack_cluster = True
     function = Function(
         """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.

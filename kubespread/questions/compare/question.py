@@ -41,7 +41,6 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
     summary = "Show the effect of a new manifest, cluster or release."
     yes, no = "nothing differs", "something does"
     outputs = {
-        "table": "a table",
         "plain": "columns",
         "name": "prints the nodes that differ, or the workloads",
         "csv": "has a row per node that differs, or per workload",

@@ -40,13 +40,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     purpose = "Why"
     yes, no = "some node fits", "none does"
     apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
-    outputs = {
-        "table": "a table",
-        "wide": "",
-        "plain": "plain columns",
-        "name": "prints the nodes that fit, best first",
-        "csv": "",
-    }
+    outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
     is_watched = True
     function = Function(
         """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.

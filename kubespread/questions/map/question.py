@@ -43,7 +43,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale", "scale_requests"),
     }
     verdict_counts = False
-    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes", "csv": ""}
+    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes"}
     is_watched = True
     function = Function(
         """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.

@@ -36,7 +36,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         "autoscalers: no nodes are added besides",
     )
     doing = "pods looked at"
-    outputs = {"table": "a table", "plain": "plain columns", "name": "prints namespace/pod lines", "csv": ""}
+    outputs = {"name": "prints namespace/pod lines"}
     is_watched = True
     function = Function(
         """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that

@@ -45,13 +45,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     )  # fmt: skip
     hands_out = True
     doing = "playing what is planned"
-    outputs = {
-        "table": "tables",
-        "plain": "plain columns",
-        "name": "prints the workloads that change, the worst first",
-        "csv": "",
-        "scenario": "is the scenario, for play",
-    }
+    outputs = {"table": "tables", "name": "prints the workloads that change, the worst first", "scenario": ""}
     function = Function(
         """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the
         manifests to apply, paths, text or plain data as `explain` takes them.

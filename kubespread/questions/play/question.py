@@ -71,12 +71,7 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     needs = {"at": ("explain",)}
     hands_out = True
     doing = "playing deals"
-    outputs = {
-        "table": "tables",
-        "wide": "adds the order in which nodes that fail lose their pods",
-        "plain": "columns",
-        "csv": "",
-    }
+    outputs = {"table": "tables", "wide": "adds the order in which nodes that fail lose their pods", "plain": "columns"}
     function = Function(
         """What becomes of the cluster when the steps of ``scenario`` happen one after another.
 

@@ -41,12 +41,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "draining nodes"
-    outputs = {
-        "table": "a table",
-        "plain": "plain columns",
-        "name": "prints a line for each group of nodes to drain together and delete before the next",
-        "csv": "",
-    }
+    outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}
     is_watched = True
     function = Function(
         """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.

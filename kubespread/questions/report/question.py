@@ -43,13 +43,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     )  # fmt: skip
     hands_out = True
     doing = "asking one question after another"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "name": "prints the workloads with lines, the worst first",
-        "csv": "",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
     function = Function(
         """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
         area.

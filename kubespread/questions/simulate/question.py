@@ -182,7 +182,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     }  # fmt: skip
     hands_out = True
     doing = "placing replicas"
-    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines", "csv": ""}
+    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
     function = Function(
         """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop

@@ -44,11 +44,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     hands_out = True
     doing = "losing domains"
     outputs = {
-        "table": "a table",
         "wide": "adds the order in which nodes lose their pods",
-        "plain": "plain columns",
         "name": "prints the workloads that run short, the worst first",
-        "csv": "",
     }
     is_watched = True
     function = Function(

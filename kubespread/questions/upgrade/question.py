@@ -38,7 +38,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
         "autoscalers: no replicas and no nodes are added besides",
     )
-    outputs = {"table": "a table", "plain": "plain columns", "name": "prints the nodes to replace, in order", "csv": ""}
+    outputs = {"name": "prints the nodes to replace, in order"}
     hands_out = True
     doing = "playing upgrades"
     apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)

@@ -46,16 +46,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True
     doing = "verifying promises"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "csv": "",
-        "sarif": "is SARIF 2.1.0 for code scanning",
-        "junit": "is JUnit XML",
-        "github": "prints annotations of GitHub Actions",
-        "promises": "is a file of those that hold",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "promises", "prometheus"), "")}
     function = Function(
         """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 
