@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.candidate.input.references import Reference
-from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.input.sources import read_once
 from kubespread.candidate.manifests.file import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
 from kubespread.errors import KubespreadError, UsageError
@@ -32,7 +32,6 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
 from kubespread.questions.patches import commands, named, patch_command, reference
-from kubespread.questions.question import asks
 from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.remedies.advice import advice
 from kubespread.questions.remedies.candidates import FAMILIES
@@ -40,9 +39,9 @@ from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
 from kubespread.questions.remedies.families.evictions import WAIT
 from kubespread.questions.remedies.stuck import Stuck
-from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
+from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.room import PODS, free
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.placing import outcomes
@@ -450,32 +449,6 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
         return None
     controller = named(row, obj.metadata.namespace, owner.name, snapshot)
     return None if controller is None else (row, controller)
-
-
-@asks(Advise)
-def advise(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    preemption: bool = True,
-) -> AdviseReport:
-    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
-
-    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
-    suffices. Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Advise(
-        pods=tuple(given_pods(pod)), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
-        template_path=template_path, settings=tuple(set), preemption=preemption,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
 
 
 def answer(question: Advise, scene: Scene) -> AdviseReport:

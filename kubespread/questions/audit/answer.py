@@ -52,10 +52,7 @@ from kubespread.questions.audit.report import (
     sentence,
 )
 from kubespread.questions.audit.revisions import Group, RevisionsOf, groups
-from kubespread.questions.question import asks
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.cluster.columns import ABSENT
@@ -63,7 +60,6 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
@@ -160,33 +156,6 @@ def _not_found(world: World, name: WorkloadName) -> str:
 
 _MAX_NAMED = 3
 _BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")
-
-
-@asks(Audit)
-def audit(
-    snapshot: Snapshot,
-    workloads: str | Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    selector: str = "",
-    key: str = "",
-    preemption: bool = True,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> AuditReport:
-    """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked about
-    that have pods or are to have some, and pods without a controller by their labels. The namespace is that of names
-    without one, else the only one asked about; without it all are.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Audit(workloads=names, namespace=namespace, selector=selector, key=key, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Audit, scene: Scene) -> AuditReport:

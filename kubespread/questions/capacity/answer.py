@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import Choosing, PodGiven
+from kubespread.candidate.input.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage
@@ -46,13 +46,11 @@ from kubespread.questions.capacity.report import (
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.costs import cost_of, price_gaps, total_cost
-from kubespread.questions.question import asks
 from kubespread.questions.resolving import claimants_of, resolve
 from kubespread.questions.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
-from kubespread.questions.scene import Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
-from kubespread.scenario.prices import Prices, PricesGiven, read_prices
+from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
 from kubespread.scheduler.evaluation import evaluate
@@ -66,33 +64,6 @@ from kubespread.wording import short_key
 from kubespread.world.store.claims import Replicas
 
 _NAME = "kubespread-capacity"
-
-
-@asks(Capacity)
-def capacity(
-    snapshot: Snapshot,
-    request: str | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    pod: PodGiven | None = None,
-    name: str | None = None,
-    namespace: str | None = None,
-    tolerate: Sequence[str] = (),
-    node_selector: Sequence[str] = (),
-    by: str | None = None,
-    prices: PricesGiven | None = None,
-) -> CapacityReport:
-    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
-
-    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest or
-    KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use is
-    stranded. Raises UsageError, SnapshotError and ManifestError.
-    """
-    question = Capacity(
-        request=request, pods=() if pod is None else (pod,), named=name, namespace=namespace, tolerate=tuple(tolerate),
-        node_selector=tuple(node_selector), by=by, prices=prices,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:

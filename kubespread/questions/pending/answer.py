@@ -23,15 +23,13 @@ from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.questions.question import asks
 from kubespread.questions.remedies.advice import options
 from kubespread.questions.remedies.candidates import FAMILIES
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, combined, search_least
 from kubespread.questions.remedies.stuck import Stuck
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.snapshot.edits.verb import Edit
@@ -181,33 +179,6 @@ class _Stuck(Struct, frozen=True):
     """How many of them find a node without any change, after those of their workload that come before them."""
 
 
-@asks(Pending)
-def pending(
-    snapshot: Snapshot,
-    scheduler: Scheduler | None = None,
-    *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    on_progress: OnProgress | None = None,
-) -> PendingReport:
-    """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that frees
-    it.
-
-    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
-    scheduling gates, lack a claim or name another scheduler are groups of their own.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Pending(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress)
-
-
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Nothing is placed in the scene's world."""
     whose = question.asked_in(scene.snapshot)
@@ -220,9 +191,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
         pending=sum(len(group.pods) for group in groups),

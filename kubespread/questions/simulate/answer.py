@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Self, TypeVar, overload
+from typing import Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -17,29 +17,19 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.questions.question import asks
-from kubespread.questions.queue.manner import MAX_RUNS, Manner, Ties, Way, check_deals
+from kubespread.questions.queue.manner import MAX_RUNS, Manner, Way, check_deals
 from kubespread.questions.resolving import Resolved, claimants_of, resolve
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import (
-    GroupsGiven,
-    Simulated,
-    groups_of,
-    types_of,
-    with_autoscaling,
-    world_with,
-)
+from kubespread.questions.simulate.autoscaling import Simulated, groups_of, types_of, with_autoscaling, world_with
 from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport
 from kubespread.questions.simulate.reporting import Question, Ran
 from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
-from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import world_of
-from kubespread.scenario.instance_types import InstanceTypesGiven
-from kubespread.scenario.prices import PricesGiven, read_prices
+from kubespread.scenario.prices import read_prices
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -274,89 +264,3 @@ def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
     defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
     constraints = candidate.pod.spec.topology_spread_constraints or defaults
     return [constraint.topology_key for constraint in constraints]
-
-
-@overload
-def simulate(
-    snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
-    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
-    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
-    gang: int | None = ..., same: str | None = ...,
-    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
-    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
-) -> SimulateReport: ...  # fmt: skip
-@overload
-def simulate(
-    snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
-    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
-    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
-    gang: int | None = ..., same: str | None = ...,
-    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
-    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
-) -> tuple[SimulateReport, ...]: ...  # fmt: skip
-
-
-@asks(Simulate)
-def simulate(
-    snapshot: Snapshot,
-    pods: PodGiven | list[G] | tuple[G, ...],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    until_full: bool = False,
-    from_scratch: bool = False,
-    ties: Ties = "scheduler",
-    seed: int | None = None,
-    sample: bool = False,
-    runs: int = 1,
-    deals: int | None = None,
-    keys: Sequence[str] = (),
-    preemption: bool | None = None,
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
-    gang: int | None = None,
-    same: str | None = None,
-    name: str | None = None,
-    namespace: str | None = None,
-    selector: str = "",
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: Callable[[int], None] | None = None,
-    on_refused: Callable[[KubespreadError], None] | None = None,
-) -> SimulateReport | tuple[SimulateReport, ...]:
-    """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop it.
-
-    A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them; anything
-    else has to be one workload and gives its report. All stand in one queue, by priority, then in the order given, and
-    each pod finds those before it in the cluster. ``replicas`` is each workload's own number unless given. A workload
-    that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
-    running one takes those away first.
-
-    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
-    ``instance_types`` that of an InstanceTypes file, or the types.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Simulate(
-        pods=tuple(pods) if isinstance(pods, list | tuple) else (pods,), replicas=replicas, until_full=until_full,
-        from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
-        preemption=preemption is not False, tells_preemption=bool(preemption),
-        autoscaler=autoscaler,  # type: ignore[arg-type]  # what is none is found when it is asked
-        node_groups=node_groups, instance_types=instance_types, prices=prices, gang=gang, same=same,
-        named=name, namespace=namespace, selector=selector,
-        recursive=recursive, template_path=template_path, settings=tuple(set),
-    )  # fmt: skip
-    reports = ask(snapshot, question, scheduler, on_progress, on_refused, Workers(jobs), timeout)
-    return reports if isinstance(pods, list | tuple) else question.alone(reports)
