@@ -45,7 +45,7 @@ from kubespread.scheduler.plugin import (
 
 
 class FilterError(Struct, frozen=True):
-    """What a filter plugin says on every node it is asked about."""
+    """What a filter plugin says on every node that it judges."""
 
     text: str
     rejects_before: frozenset[str] = frozenset()
@@ -267,7 +267,7 @@ class Prepared:
         return {name: listed for name, listed in lists if listed is not None}
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
-        """The same for ``cluster``, which came of this one's by ``change``; this one is as it was."""
+        """The pod prepared for ``cluster``, which came of this one's by ``change``; this one is as it was."""
         if change.touches_nodes or (change.storage is not None and self.pod.spec.has_scheduled_volumes):
             return Prepared(self.framework, cluster, self.pod)
         states = {name: state.after(cluster, change, moves) for name, state in self.states.items()}
@@ -279,7 +279,7 @@ class Prepared:
         return other
 
     def fork(self) -> Prepared:
-        """The same, its counts to be moved apart from these."""
+        """A copy whose counts are moved apart from these."""
         other = copy(self)
         other.states = {
             name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()

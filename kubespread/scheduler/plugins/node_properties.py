@@ -20,7 +20,7 @@ Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, Score, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -234,13 +234,15 @@ class NodePortsState(OnNode):
     requested: frozenset[HostPort]
 
     def judge(self, held: Holdings) -> Verdicts:
-        return Verdicts.rejecting(held.judged_by_ports(self._taken), NOT_FREE)
-
-    def _taken(self, used: Set[HostPort]) -> bool:
-        return any(self._conflicts(port) for port in used)
+        return Verdicts.rejecting(held.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
 
     def _conflicts(self, used: HostPort) -> bool:
-        return any(_conflict(requested, used) for requested in self.requested)
+        """Addresses are compared as text, so ``::`` is no wildcard."""
+        used_address, *used_port = used
+        return any(
+            port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
+            for address, *port in self.requested
+        )
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         running, kinds = cluster.running, cluster.kinds
@@ -261,13 +263,6 @@ class NodePortsState(OnNode):
                 for address, protocol, port in taken[kind]
             ),
         )
-
-
-def _conflict(requested: HostPort, used: HostPort) -> bool:
-    """Addresses are compared as text, so ``::`` is no wildcard."""
-    address, *port = requested
-    used_address, *used_port = used
-    return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
 
 
 NODE_PORTS = Specification(

@@ -234,8 +234,8 @@ RETIRED_PLUGINS = frozenset({
 
 
 def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:
-    """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
-    ProfileError.
+    """The plugins of a profile of v1beta1 and v1beta2, which list the defaults at every extension point and have no
+    multiPoint. Raises ProfileError.
     """
     defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
     expanded: dict[str, list[str]] = {}

@@ -55,7 +55,7 @@ def resume(world: World) -> None:
 
 
 def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
-    """A note on rollouts and scalings that are under way and are not continued, among the workloads asked about."""
+    """A note on rollouts and scalings that are under way and are not continued, among the selected workloads."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
     named = sorted(filter(is_asked, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()
