@@ -167,6 +167,9 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.objects)
 
+    def __getitem__(self, name: str) -> Node:
+        return self.objects[self.index[name]]
+
     def replacing(self, replaced: Mapping[int, Node]) -> Nodes:
         """These nodes, some of them changed; unchanged columns are shared."""
         objects = list(self.objects)

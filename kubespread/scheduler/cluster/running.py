@@ -353,6 +353,13 @@ class RunningPods:
         """The places in the list of the pods of some kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
+    def on(self, nodes: Positions, kinds: Iterable[int]) -> Iterator[tuple[int, Pod, int]]:
+        """The pods of some kinds on some nodes: each with the place of its node among ``nodes``, and its kind."""
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        for pod in self.places_of(kinds).tolist():
+            if (node := self.node.item(pod)) in place_of:
+                yield place_of[node], self.pods[pod], self.kind.item(pod)
+
     @property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:
         """Per node with host ports in use, which."""

@@ -245,21 +245,16 @@ class NodePortsState(OnNode):
         )
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        running, kinds = cluster.running, cluster.kinds
         taken = {
-            number: [port for port in sorted(kinds[number].ports) if self._conflicts(port)]
-            for number in running.nodes_of_kind
+            number: [port for port in sorted(cluster.kinds[number].ports) if self._conflicts(port)]
+            for number in cluster.running.nodes_of_kind
         }
-        place_of = {node: place for place, node in enumerate(nodes.tolist())}
-        holders = running.places_of(number for number, ports in taken.items() if ports)
-        listed = zip(holders.tolist(), running.node[holders].tolist(), running.kind[holders].tolist(), strict=True)
-        pods = running.pods
+        holders = cluster.running.on(nodes, (number for number, ports in taken.items() if ports))
         return by_place(
             len(nodes),
             (
-                (place_of[node], HostPortDetail(port, protocol, address, name_of(pods[holder])))
-                for holder, node, kind in listed
-                if node in place_of
+                (place, HostPortDetail(port, protocol, address, name_of(pod)))
+                for place, pod, kind in holders
                 for address, protocol, port in taken[kind]
             ),
         )

@@ -192,9 +192,9 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
 
 
 def _change_nodes(world: World, edit: Edit) -> None:
-    objects = world.living.nodes
-    change = edit.change(objects.objects)
-    before = {name: objects.objects[objects.index[name]] for name in change.replaced}
+    nodes = world.living.nodes
+    change = edit.change(nodes.objects)
+    before = {name: nodes[name] for name in change.replaced}
     for note in change.notes:
         world.happenings.note(note, names_edit=True)
     world.change_nodes(change)
@@ -299,10 +299,9 @@ def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
 
 def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
     """A taint with effect NoExecute deletes the pods that do not tolerate it forever; no budget is asked."""
-    objects = world.living.nodes
     doomed: list[Pod] = []
     for name in nodes:
-        taints = objects.objects[objects.index[name]].spec.taints
+        taints = world.living.nodes[name].spec.taints
         doomed += (
             pod
             for pod in world.book.on(name)

@@ -453,7 +453,7 @@ class _OfDaemonSet(_ByRevision):
 
     def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
         nodes = self.world.living.nodes
-        daemon_nodes = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
+        daemon_nodes = {name: nodes[name] for name in by_node if name in nodes.index}
         astray = [
             pod
             for name, node in daemon_nodes.items()
