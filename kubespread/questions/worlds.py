@@ -21,9 +21,8 @@ from kubespread.kube.time import instant
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.controllers import name_of
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import Made
+from kubespread.world.store.owners import Made, name_of
 from kubespread.world.store.store import Surroundings
 from kubespread.world.store.waiting import Scheduled
 

@@ -327,7 +327,7 @@ def copied_kind(prepared: Prepared) -> PodKind:
 def on_node_answers(prepared: Prepared) -> OnNodeAnswers:
     """What the plugins of a pod that judge nodes by what they hold say, ready for copies of it."""
     filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
-    scores = [(state, weight) for state, weight in prepared.score_states if isinstance(state, OnNode)]
+    scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
     return OnNodeAnswers(filters, scores, copied_kind(prepared), prepared.cluster)
 
 
@@ -363,7 +363,7 @@ class Placing:
         self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
         self._scored = [
             _Scored(state, weight, skipped)
-            for (state, weight), skipped in zip(prepared.score_states, prepared.skipped_scores, strict=True)
+            for state, weight, skipped in prepared.scorers
             if isinstance(state, Fixed | Counted)
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)

@@ -22,11 +22,11 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
-from kubespread.world.events.controllers import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import key_of
 
 

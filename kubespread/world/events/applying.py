@@ -27,7 +27,7 @@ from kubespread.world.events.rollouts import (
     roll_out_stateful_set,
 )
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import Rollout, StatefulSetRollout
+from kubespread.world.store.owners import Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import as_template, copy_of, key_of
 
 
@@ -221,7 +221,7 @@ def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.R
     """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster. Raises UsageError for
     one whose pods the API server refuses.
     """
-    owner = world.owner(controllers.name_of(replica_set))
+    owner = world.owner(name_of(replica_set))
     pod = controllers.template_of(world, owner)
     if pod is None:
         raise UsageError(world.api_server.refused[owner.name].message)

@@ -30,7 +30,7 @@ from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
-from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout
+from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Applicant, Waiting
@@ -143,10 +143,6 @@ def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
         metadata=ObjectMeta(name=name.name, namespace=name.namespace),
         spec=api.LabelSelectingWorkloadSpec(ordinals=api.StatefulSetOrdinals(start=min(ordinals, default=0))),
     )
-
-
-def name_of(workload: api.Deployment | api.ReplicaSet) -> WorkloadName:
-    return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
 
 
 def reconcile_deployment(world: Store, name: WorkloadName) -> bool:

@@ -27,7 +27,7 @@ from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events import controllers
 from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
 from kubespread.world.store.happenings import DELETED, REPLACED
-from kubespread.world.store.owners import Rollout
+from kubespread.world.store.owners import Rollout, name_of
 from kubespread.world.store.pod_book import as_template, key_of, node_of
 from kubespread.world.store.store import BELOW
 from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
@@ -257,7 +257,7 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
     again = new_replica_set(new.deployment, rollout.replica_sets)
     if again is not None:
         # A template that the Deployment had before: its ReplicaSet is there already.
-        world.owner(controllers.name_of(again)).template = controllers.owned_by(new.pod, again)
+        world.owner(name_of(again)).template = controllers.owned_by(new.pod, again)
     return _OfDeployment(world, name).report()
 
 
@@ -308,7 +308,7 @@ class _OfDeployment(_Way):
     @property
     def pods(self) -> tuple[list[Pod], list[Pod]]:
         old, new = (
-            [pod for replica_set in replica_sets for pod in self.world.book.of(controllers.name_of(replica_set))]
+            [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
             for replica_sets in self._replica_sets
         )
         return old, new

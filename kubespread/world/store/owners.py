@@ -52,6 +52,16 @@ class StatefulSetRollout(Struct):
 T = TypeVar("T", bound=ApiObject)
 
 
+def name_of(obj: ApiObject) -> WorkloadName:
+    return WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+
+
+def are_namesakes(obj: ApiObject, other: ApiObject) -> bool:
+    """Whether two objects of one kind have one name."""
+    one, two = obj.metadata, other.metadata
+    return one.name == two.name and one.namespace == two.namespace
+
+
 def in_order(name: WorkloadName) -> tuple[str, str, str]:
     """Sorts workloads by namespace, kind and name."""
     return name.namespace, name.kind, name.name
@@ -128,7 +138,7 @@ def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
     """All objects of one kind."""
 
     def listed(workloads: Workloads) -> Mapping[WorkloadName, T]:
-        return {WorkloadName(cls.__name__, *_key(obj)): obj for obj in workloads.objects.of(cls)}
+        return {name_of(obj): obj for obj in workloads.objects.of(cls)}
 
     return cached_property(listed)
 
@@ -166,7 +176,7 @@ class Workloads:
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Those of ``objects``, of any kind, for which there is no object of the same kind, namespace and name."""
         for obj in objects:
-            if all(_key(stored) != _key(obj) for stored in self.objects.of(type(obj))):
+            if not any(are_namesakes(stored, obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
@@ -235,10 +245,6 @@ class Adopters:
             except SelectorError:
                 continue
             if not selector.is_empty and not selector.nothing:
-                name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+                name = name_of(obj)
                 by_namespace.setdefault(name.namespace, []).append((name, selector))
         return by_namespace
-
-
-def _key(obj: ApiObject) -> tuple[str, str]:
-    return obj.metadata.namespace, obj.metadata.name

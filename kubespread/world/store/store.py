@@ -44,6 +44,7 @@ from kubespread.world.store.owners import (
     Rollout,
     StatefulSetRollout,
     Workloads,
+    are_namesakes,
     in_order,
     last_number,
     replicas_told_by,
@@ -504,13 +505,8 @@ class Store:
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
     """``stored`` with ``objects`` added in place of their namesakes."""
     for obj in objects:
-        cls, meta = type(obj), obj.metadata
-        others = (
-            other
-            for other in stored.of(cls)
-            if (other.metadata.namespace, other.metadata.name) != (meta.namespace, meta.name)
-        )
-        stored = stored.with_all(cls, (*others, obj))
+        others = (other for other in stored.of(type(obj)) if not are_namesakes(other, obj))
+        stored = stored.with_all(type(obj), (*others, obj))
     return stored
 
 

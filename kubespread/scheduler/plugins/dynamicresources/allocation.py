@@ -62,8 +62,8 @@ class ClaimConstraint:
         self._requests = constraint.requests
         self._must_match = constraint.match_attribute is not None
         self._attribute = constraint.match_attribute or constraint.distinct_attribute or ""
-        self._values: list[tuple[str, object]] = []
-        """The request and the value of each device, in the order they came."""
+        self._values: list[object] = []
+        """Of each device, in the order they came."""
         self._forgets = rules.distinct_forgets and not self._must_match
         self._last: dict[str, object] = {}
         """What a release that forgets compares with: by request the value of its last device, none once one went."""
@@ -73,9 +73,12 @@ class ClaimConstraint:
         if not self._applies(request, alternative):
             return True
         value = _comparable(device.attribute(self._attribute))
-        if value is None or not self._admits(value):
+        values = list(self._last.values()) if self._forgets else self._values
+        if value is None or (self._must_match and values and values[0] != value):
             return False
-        self._values.append((request, value))
+        if not self._must_match and self._values and value in values:
+            return False
+        self._values.append(value)
         self._last[request] = value
         return True
 
@@ -88,12 +91,6 @@ class ClaimConstraint:
     def _applies(self, request: str, alternative: str) -> bool:
         named = self._requests
         return not named or request in named or bool(alternative and f"{request}/{alternative}" in named)
-
-    def _admits(self, value: object) -> bool:
-        values = list(self._last.values()) if self._forgets else [admitted for _, admitted in self._values]
-        if self._must_match:
-            return not values or values[0] == value
-        return not self._values or value not in values
 
 
 def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
