@@ -373,7 +373,7 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) 
     except MalformedError as error:
         if entry.is_alone:
             raise
-        builder.note_unreadable(error.fault.describe(entry.name))
+        builder.unreadable.add(error.fault.describe(entry.name))
 
 
 def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
@@ -387,9 +387,9 @@ def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> 
         except DecodingError as error:
             line = item.line_of(error.path)
             place = name if line is None else f"{name}:{line}"
-            builder.note_fault(f"{place}: {object_name(item.data)}: {error.path}: {error}")
+            builder.faults.add(f"{place}: {object_name(item.data)}: {error.path}: {error}")
         except MalformedError as error:
-            builder.note_fault(error.fault.describe(name))
+            builder.faults.add(error.fault.describe(name))
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
