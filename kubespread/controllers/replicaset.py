@@ -300,11 +300,8 @@ def victims(
 
 def _is_same(controller: OwnerReference | None, other: OwnerReference) -> bool:
     # A snapshot may have lost its UIDs, so that the UID alone does not do.
-    return controller is not None and (controller.uid, controller.kind, controller.name) == (
-        other.uid,
-        other.kind,
-        other.name,
-    )
+    own = None if controller is None else (controller.uid, controller.kind, controller.name)
+    return own == (other.uid, other.kind, other.name)
 
 
 def _selector(selector: LabelSelector | None) -> Selector:
