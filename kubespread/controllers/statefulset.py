@@ -73,7 +73,7 @@ def creates_one_by_one(creator: PodCreator[Any]) -> bool:
 
 
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
-    """The same, its first ordinal the lowest that none of ``pods`` has yet."""
+    """``stateful_set`` with the lowest ordinal that none of ``pods`` has yet as its first."""
     meta = stateful_set.metadata
     taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
     ordinal = first_ordinal(stateful_set)

@@ -140,7 +140,7 @@ class Named(Struct, frozen=True):
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def within(self, namespace: str) -> WorkloadName:
-        """The same where names without a namespace are in ``namespace``."""
+        """Its name where those without a namespace are in ``namespace``."""
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 

@@ -101,7 +101,7 @@ class Quantity(Struct, frozen=True):
 
     @property
     def milli_value(self) -> int:
-        """The same of a thousand times the value."""
+        """The whole number at or beyond a thousand times the value, likewise."""
         return self._int64(-3)
 
     def rounded_up(self) -> Quantity:
@@ -117,7 +117,7 @@ class Quantity(Struct, frozen=True):
         """
         exact = _away_from_zero(self.nano, 10 ** (scale + 9))
         if abs(exact) <= INT64_MAX or self.scale is None or self.scale - scale in _DIRECT_SCALES:
-            return _wrapped(exact)
+            return (exact + 2**63) % 2**64 - 2**63
         return 0
 
     def __add__(self, other: Quantity) -> Quantity:
@@ -221,10 +221,8 @@ def _common(one: Quantity, other: Quantity) -> int | None:
     if one.scale is None or other.scale is None:
         return None
     scale = min(one.scale, other.scale)
-    unit = 10 ** (scale + 9)
-    return (
-        scale if all(abs(nano) // unit <= INT64_MAX for nano in (one.nano, other.nano, one.nano + other.nano)) else None
-    )
+    largest = max(abs(nano) for nano in (one.nano, other.nano, one.nano + other.nano))
+    return scale if largest // 10 ** (scale + 9) <= INT64_MAX else None
 
 
 def _canonical(quantity: Quantity) -> str:
@@ -251,8 +249,3 @@ def _canonical(quantity: Quantity) -> str:
 def _away_from_zero(nano: int, unit: int) -> int:
     times = -(-abs(nano) // unit)
     return -times if nano < 0 else times
-
-
-def _wrapped(number: int) -> int:
-    """The lowest 64 bits as an int64."""
-    return (number + 2**63) % 2**64 - 2**63

@@ -307,11 +307,11 @@ class KubeVersion(Struct, frozen=True):
         return self.release >= (minor, patch)
 
     def with_gates(self, text: str) -> KubeVersion:
-        """The same release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
+        """This release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
         return replace(self, gates=tuple(parse_gates(text, self.release).items()))
 
     def with_proposals(self, text: str) -> KubeVersion:
-        """The same release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
+        """This release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
         return replace(self, proposed=parse_proposals(text))
 
     def proposes(self, proposal: Proposal) -> bool:

@@ -94,7 +94,7 @@ class Snapshot:
     """
 
     def edited(self, *edits: str | Edit) -> Snapshot:
-        """The same cluster with ``edits`` to be made before a question, after those it already has.
+        """This cluster with ``edits`` to be made before a question, after those it already has.
 
         As text they are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``.
         Nodes, pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit,
@@ -107,7 +107,7 @@ class Snapshot:
         return replace(self, edits=(*self.edits, *parsed))
 
     def stamped(self, source: str) -> Snapshot:
-        """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
+        """This snapshot, said to be read from ``source`` now unless it already says where and when it was taken."""
         original = self.origin
         return replace(
             self,

@@ -101,14 +101,10 @@ def _files(directory: str, root: Path) -> Iterator[str]:
             elif (
                 entry.name.endswith(SUFFIXES)
                 and entry.is_file()
-                and (not entry.is_symlink() or _is_inside(entry.path, root))
+                # A link that leads out of the directory is not part of it.
+                and (not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root))
             ):
                 yield entry.path
-
-
-def _is_inside(link: str, root: Path) -> bool:
-    """A link that leads out of the directory is not part of it."""
-    return Path(os.path.realpath(link)).is_relative_to(root)
 
 
 def _is_tar(start: bytes) -> bool:
@@ -484,8 +480,7 @@ class _Collected:
 def _metadata(item: KubernetesObject) -> _Metadata:
     """What of an object names it; nothing where that is not of the types it has to be."""
     try:
-        return (
-            msgspec.json.decode(item.json, type=_Named) if item.json else msgspec.convert(item.data, _Named)
-        ).metadata
+        named = msgspec.json.decode(item.json, type=_Named) if item.json else msgspec.convert(item.data, _Named)
+        return named.metadata
     except msgspec.ValidationError:
         return _Metadata()
