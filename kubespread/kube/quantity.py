@@ -23,30 +23,6 @@ from msgspec import Struct
 from kubespread.errors import UsageError
 from kubespread.kube.gotext import INTEGER, parse_int64, quote
 
-_INVALID = "invalid value for IntOrString"
-
-
-class IntOrStringError(UsageError):
-    """Text that is no percentage; the message is Kubernetes'."""
-
-
-def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
-    if isinstance(value, int):
-        return value
-    if not value.endswith("%"):
-        raise IntOrStringError(f"{_INVALID}: invalid type: string is not a percentage")
-    digits = value.removesuffix("%")
-    percent = parse_int64(digits)
-    if percent is None:
-        reason = "value out of range" if INTEGER.fullmatch(digits) else "invalid syntax"
-        parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
-        raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
-    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
-    part = float(percent) * float(total) / 100
-    return math.ceil(part) if round_up else math.floor(part)
-
-
 QuantityText = str | int | float
 """A quantity as it stands in an object: text, or a YAML/JSON number."""
 IntOrString = int | str
@@ -249,3 +225,27 @@ def _canonical(quantity: Quantity) -> str:
 def _away_from_zero(nano: int, unit: int) -> int:
     times = -(-abs(nano) // unit)
     return -times if nano < 0 else times
+
+
+_INVALID = "invalid value for IntOrString"
+
+
+class IntOrStringError(UsageError):
+    """Text that is no percentage; the message is Kubernetes'."""
+
+
+def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
+    if isinstance(value, int):
+        return value
+    if not value.endswith("%"):
+        raise IntOrStringError(f"{_INVALID}: invalid type: string is not a percentage")
+    digits = value.removesuffix("%")
+    percent = parse_int64(digits)
+    if percent is None:
+        reason = "value out of range" if INTEGER.fullmatch(digits) else "invalid syntax"
+        parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
+        raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
+    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
+    part = float(percent) * float(total) / 100
+    return math.ceil(part) if round_up else math.floor(part)
