@@ -191,8 +191,7 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """``Name=``, then ``Name=true``: gates that can be set in the release on the line, after those already typed."""
     from kubespread.errors import UsageError
-    from kubespread.kube import feature_gates as gates
-    from kubespread.kube.versions import KubeVersion
+    from kubespread.kube.versions import KubeVersion, settable_gates
 
     text = next(
         (line.value(name) for name in ("to_kube_version", "kube_version", "kube_versions") if line.value(name)), ""
@@ -206,7 +205,7 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{before}{name}={value}" for value in ("true", "false"))
         return
     taken = {pair.partition("=")[0] for pair in before.split(",")}
-    yield from (f"{before}{gate}=" for gate in gates.settable(release) if gate not in taken)
+    yield from (f"{before}{gate}=" for gate in settable_gates(release) if gate not in taken)
 
 
 def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:

@@ -30,8 +30,8 @@ import numpy as np
 from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Container, Node, Pod, Taint
 from kubespread.kube.name_rules import normalized_image
-from kubespread.kube.releases.changes import older_reasons
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
+from kubespread.kube.versions import older_reasons
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import (
     Causes,

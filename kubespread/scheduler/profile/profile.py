@@ -16,8 +16,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
-from kubespread.kube.releases.changes import changes_after, older_reasons
-from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.kube.versions import LATEST, KubeVersion, changes_after, older_reasons
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
