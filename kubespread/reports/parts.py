@@ -7,7 +7,7 @@ cordoned, or not ready. How unevenly pods are spread over the domains of a const
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
@@ -218,18 +218,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return None
 
 
-class Judged(Protocol):
-    """A report with its own verdict."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def unmet(self) -> Sequence[str]: ...
-    @property
-    def unfinished(self) -> Unfinished | None: ...
-
-
-def outcome(reports: Sequence[Judged], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
+def outcome(reports: Sequence[QuestionReport], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
     """What a question ends with: unknown where its cluster was read in part, no where a requirement is not met, else
     unknown where some verdict is. Else the verdicts decide, or ``is_yes`` for a question whose options define what a no
     is, regardless of the verdict; a yes with a part missing is unknown.
