@@ -634,6 +634,14 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     """A question about one workload."""
 
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
+            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]",
+        ),
+    ]
     named: Annotated[
         str | None,
         Option(
