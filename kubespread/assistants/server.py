@@ -42,24 +42,20 @@ if TYPE_CHECKING:
 
     from kubespread.questions.fleet.clusters import Member
 
-_Edits = Annotated[
-    list[Text],
-    Meta(
-        description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', "
-        "'delete-node node-7', 'scale deploy/web=5', 'scale-requests *=0.8', 'add-node node-7:3', "
-        "'label node-7 disk=ssd', 'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
-    ),
-]
-_KubeVersion = Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")]
-_FeatureGates = Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")]
-
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Arguments of every question: the cluster, how it schedules, and how long the answer may be."""
 
-    edits: _Edits = []
-    kube_version: _KubeVersion = None
-    feature_gates: _FeatureGates = None
+    edits: Annotated[
+        list[Text],
+        Meta(
+            description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', 'delete-node "
+            "node-7', 'scale deploy/web=5', 'scale-requests *=0.8', 'add-node node-7:3', 'label node-7 disk=ssd', "
+            "'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+        ),
+    ] = []
+    kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
+    feature_gates: Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")] = None
     limit: Annotated[
         int, Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others.")
     ] = 50
