@@ -255,4 +255,4 @@ def _with_provenance(answer: Any) -> Any:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
     typed = escaped(without_secrets(shlex.join(["kubespread", *sys.argv[1:]])))
     made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return replace(answer, provenance=made)
+    return answer.framed(provenance=made)

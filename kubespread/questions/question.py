@@ -450,7 +450,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def signed(self, answer: A) -> A:
         """``answer`` with the question added."""
-        signed: A = msgspec.structs.replace(answer, question=self.given)  # type: ignore[type-var]  # a report is one
+        signed: A = answer.framed(question=self.given)  # type: ignore[attr-defined]  # a report is one
         return signed
 
     @property
