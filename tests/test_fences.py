@@ -132,7 +132,7 @@ PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
     ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
     ("plan", "audit"), ("plan", "map"), ("plan", "play"), ("plan", "removable"), ("plan", "report"), ("plan", "survive"),
-    ("report", "audit"), ("report", "capacity"), ("report", "check"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
+    ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
     ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "play"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip

@@ -8,6 +8,9 @@ pass on to their nodes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
@@ -128,11 +131,10 @@ def _template(machines: MachineDeployment) -> Node | None:
     }  # fmt: skip
     if template.spec.failure_domain:
         labels[ZONE] = template.spec.failure_domain
-    pairs = (pair.partition("=") for pair in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if pair)
-    labels |= {key.strip(): value.strip() for key, _, value in pairs}
+    labels |= capacity_labels(annotations)
     return Node(
         metadata=ObjectMeta(name=machines.metadata.name, labels=labels),
-        spec=NodeSpec(taints=_taints(annotations.get(f"{CAPACITY_PREFIX}taints", ""))),
+        spec=NodeSpec(taints=capacity_taints(annotations)),
         status=NodeStatus(capacity=capacity, allocatable=capacity),
     )
 
@@ -153,12 +155,16 @@ def _is_quantity(text: str) -> bool:
     return True
 
 
-def _taints(text: str) -> list[Taint]:
+def capacity_labels(annotations: Mapping[str, str]) -> dict[str, str]:
+    """The labels that annotations of a MachineDeployment say its nodes have."""
+    pairs = (pair.partition("=") for pair in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if pair)
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def capacity_taints(annotations: Mapping[str, str]) -> list[Taint]:
+    """The taints; those that cannot be read are passed over, as cluster-autoscaler does."""
     taints = []
-    for taint in filter(None, map(str.strip, text.split(","))):
-        try:
-            taints.append(parse_taint(taint).taint)
-        except TaintError:
-            # cluster-autoscaler passes over what it cannot read, too.
-            continue
+    for text in filter(None, map(str.strip, annotations.get(f"{CAPACITY_PREFIX}taints", "").split(","))):
+        with suppress(TaintError):
+            taints.append(parse_taint(text).taint)
     return taints

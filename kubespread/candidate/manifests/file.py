@@ -24,6 +24,8 @@ from kubespread.kube.api.kinds import (
     READ,
     REVISION_FIELDS,
     TEMPLATE_PATH,
+    UNKNOWN,
+    Kind,
     TemplateAt,
     custom_notes,
     full_kind,
@@ -306,6 +308,11 @@ class Manifest(Struct, frozen=True):
     @property
     def _others(self) -> list[KubernetesObject]:
         return [item for item in self.items if not is_workload(item)]
+
+
+def kind_of(item: KubernetesObject) -> Kind:
+    """The kind as one that creates pods, by its own row or as any with a pod template."""
+    return pod_creator(item.api_version, item.kind) or UNKNOWN
 
 
 def is_workload(item: KubernetesObject) -> bool:

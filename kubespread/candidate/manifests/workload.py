@@ -16,14 +16,23 @@ from kubespread.candidate.candidate import (
     candidate_from_pod,
     creator_of,
 )
-from kubespread.candidate.manifests.file import Manifest, Place, are_related, choose, decodable, field_at, manifest_of
+from kubespread.candidate.manifests.file import (
+    Manifest,
+    Place,
+    are_related,
+    choose,
+    decodable,
+    field_at,
+    kind_of,
+    manifest_of,
+)
 from kubespread.candidate.settings import settled
 from kubespread.controllers.pod_creation import NewPod, generated_name
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.gated_fields import DROPPED
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode
-from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, group_of, pod_creator
+from kubespread.kube.api.kinds import POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
 from kubespread.kube.name_rules import dns_label_faults
@@ -37,7 +46,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
     default_namespace = surroundings.namespace or surroundings.context_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, default_namespace)
-    changed = settled(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, surroundings.settings)
+    changed = settled(item.data, kind_of(item), surroundings.settings)
     with changed.blamed(item.written_path):
         candidate = _candidate(manifest.place(replace(item, content=changed.data)), surroundings)
     return msgspec.structs.replace(candidate, gaps=manifest.gaps)
@@ -52,7 +61,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     """Report all faults of the object at once: what cannot be decoded, unknown fields, invalid values."""
     item = place.item
     place.refuse(unserved(item, is_written=place.text is not None))
-    row = pod_creator(item.api_version, item.kind) or UNKNOWN
+    row = kind_of(item)
     # The API server does not store, and so does not check, a status that a client sends.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     try:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from kubespread.candidate.input.command_line import is_reference
-from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
-from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
+from kubespread.questions.check.lint.engine import Checked, Checking
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
-from kubespread.questions.check.lint.rule import AnyRule
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
-from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
 from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Change
@@ -95,22 +93,22 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
     with _base_of(question) as earlier:
-        work = _Checking.of(question, scene)
+        work = Checking.of(question, scene)
         gathered = work.gathered
         parts = list(work.searched(_checked(work, question, scene)))
         missing = [subject.name for subject in gathered.subjects[len(parts) :]]
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
         before = None if earlier is None else _before(question, earlier, scene)
-    checked = together(gathered.refused, rules, parts)
+    checked = work.together(parts)
     findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
     new = findings if before is None else [finding for finding in findings if before.is_new(finding)]
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
         files=gathered.files,
-        workloads=len(parts) + sum(refused.workload is not None for refused in gathered.refused),
+        workloads=len(parts) + sum(refused.name is not None for refused in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
-        not_asked=not_asked(rules, work.surroundings),
+        not_asked=tuple(rule.code for rule in rules if rule.needs_cluster and snapshot is None),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
         findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
@@ -129,7 +127,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     )
 
 
-def _checked(work: _Checking, question: Check, scene: Scene) -> Iterator[Checked]:
+def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]:
     """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
     return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
@@ -184,14 +182,13 @@ def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
     if earlier.paths:
         try:
             asked = msgspec.structs.replace(question, pods=earlier.paths)
-            work = _Checking.of(asked, scene)
+            work = Checking.of(asked, scene)
             parts = list(_checked(work, asked, scene))
         except KubespreadError as error:
             why = str(error).replace(f"{earlier.directory}/", "")
             notes.append(f"all findings are new; in {question.base}: {why}")
         else:
-            checked = together(work.gathered.refused, selected(question.select, question.ignore), parts)
-            findings = [_renamed(finding, earlier) for finding in checked.findings]
+            findings = [_renamed(finding, earlier) for finding in work.together(parts).findings]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
     return _Before({finding.fingerprint: finding.severity for finding in baselines.fingerprinted(findings)}, notes)
@@ -200,36 +197,6 @@ def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
 def _renamed(finding: Finding, earlier: Earlier) -> Finding:
     file = finding.file
     return finding if file is None else msgspec.structs.replace(finding, file=earlier.named(file))
-
-
-class _Checking:
-    """The workloads that are checked, by number."""
-
-    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
-        self.gathered = gathered
-        self.surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster)
-        self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
-        self._checking = Checking(gathered.subjects, rules, self.surroundings)
-
-    @classmethod
-    def of(cls, question: Check, scene: Scene) -> Self:
-        sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-        gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
-        return cls(gathered, selected(question.select, question.ignore))
-
-    def __call__(self, number: int) -> Checked:
-        return self._checking.check(number)
-
-    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
-        """The same with the remedies that are still to be searched for: by one process, in the order of the workloads,
-        whose searches share one effort.
-        """
-        ways_out = self.gathered.ways_out
-        for number, checked in enumerate(parts):
-            if ways_out is not None and checked.is_open:
-                yield checked.with_way_out(self._checking.way_out(number, ways_out))
-            else:
-                yield checked
 
 
 def _bar(fail_on: Severity | str) -> Severity:

@@ -10,11 +10,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.manifests.file import Manifest, manifest_from_text
+from kubespread.candidate.manifests.file import Manifest, kind_of, manifest_from_text
 from kubespread.candidate.settings import Operation, diff_of, differences, operations, path_of, with_operations
 from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
-from kubespread.kube.api.kinds import UNKNOWN, pod_creator
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.check.lint.registry import rule_called
 from kubespread.questions.check.lint.rule import LastRule
@@ -125,7 +124,7 @@ def _same(manifest: Manifest, text: str, template_path: str) -> KubernetesObject
 def _operations(item: KubernetesObject, remedy: Remedy) -> Sequence[Operation]:
     """Raises KubespreadError."""
     if remedy.settings:
-        return operations(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, remedy.settings)
+        return operations(item.data, kind_of(item), remedy.settings)
     changed = deepcopy(item.data)
     for path, value in remedy.fields.items():
         moved = item.template_path and path.startswith(item.template_path)
