@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
         "kube",
         "snapshot.edits",
         "candidate.settings",
-        "candidate.input.kustomization",
+        "candidate.kustomization",
         "node_groups.groups",
     },  # fmt: skip
     "config": {"manifest", "kube"},
@@ -63,8 +63,10 @@ ROOMS: dict[str, set[str]] = {
         "__version__",
     },
     "assistants": {
-        "candidate.manifests.file",
-        "candidate.input.references",
+        "candidate.manifest",
+        "candidate.sources.Reference",
+        "candidate.sources.reference",
+        "candidate.sources.reference_kinds",
         "kube.api.unknown_fields",
         "reports",
         "questions",
@@ -80,10 +82,8 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         "assistants",
         "redaction",
-        "candidate.input.command_line",
-        "candidate.input.kustomization",
-        "candidate.input.references",
-        "candidate.input.sources.Choosing",
+        "candidate.kustomization",
+        "candidate.sources",
         "config",
         # What completion offers by name, and what a mistyped name was to be.
         "kube.api.kinds",

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kubespread import ClusterSide, Scheduler, Side
-from kubespread.candidate.input.references import Reference, reference, reference_kinds
-from kubespread.candidate.manifests.file import Manifest, manifest_from_text
+from kubespread.candidate.manifest import Manifest, manifest_from_text
+from kubespread.candidate.sources import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.questions import question as questions

@@ -436,7 +436,7 @@ def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster
 
 
 def _asks_for_the_cluster(pods: Sequence[Any]) -> bool:
-    from kubespread.candidate.input.references import ClusterWorkloads
+    from kubespread.candidate.sources import ClusterWorkloads
 
     return isinstance(pods[0], ClusterWorkloads)
 

@@ -20,8 +20,8 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import MANIFESTS, Option, Workload, Workloads
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.kustomization import Kustomization
-    from kubespread.candidate.input.references import ClusterWorkloads
+    from kubespread.candidate.kustomization import Kustomization
+    from kubespread.candidate.sources import ClusterWorkloads
     from kubespread.cli.options.groups import EditedClusterOptions, SchedulerOptions, SpeakingOptions
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -47,7 +47,7 @@ def applied_field(option: Option) -> Field:
     """Manifests and kustomizations that are applied, as options."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
-        from kubespread.candidate.input.kustomization import Kustomization
+        from kubespread.candidate.kustomization import Kustomization
 
         files = typed["filename"] or ()
         pods = (*files, *map(Kustomization, typed["kustomize"] or ()))
@@ -87,8 +87,8 @@ def pods_asked_about(
 
     Raises UsageError.
     """
-    from kubespread.candidate.input.command_line import pods_named
-    from kubespread.candidate.input.kustomization import Kustomization
+    from kubespread.candidate.kustomization import Kustomization
+    from kubespread.candidate.sources import pods_named
 
     words, files = words or [], [*(own["filename"] or ()), *map(Kustomization, own["kustomize"] or ())]
     of_cluster = several and _asks_for_the_cluster(words, files, sources, own)
@@ -104,8 +104,7 @@ def check_asked(
     pods: Sequence[str | ClusterWorkloads | Kustomization], own: Mapping[str, Any], scheduling: SchedulerOptions
 ) -> None:
     """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
-    from kubespread.candidate.input.command_line import check_inputs
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing, check_inputs
 
     choosing = Choosing(
         own.get("named"), own.get("namespace"), own.get("selector") or "",
@@ -125,7 +124,7 @@ def _asks_for_the_cluster(
     words: Sequence[str], files: Sequence[object], sources: Sequence[str], own: Mapping[str, Any]
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
-    from kubespread.candidate.input.command_line import is_kind
+    from kubespread.candidate.sources import is_kind
 
     if files:
         return False

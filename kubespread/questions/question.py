@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubespread.questions.parts import part
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing
     from kubespread.kube.api.kinds import Kind
     from kubespread.kube.drain_flags import DrainFlags
     from kubespread.questions.scene import Scene
@@ -435,7 +435,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     @property
     def choosing(self) -> Choosing:
         """Which of the workloads in ``pods`` to use."""
-        from kubespread.candidate.input.sources import Choosing
+        from kubespread.candidate.sources import Choosing
 
         return Choosing(
             self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True

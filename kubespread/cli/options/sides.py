@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.field import Field, Late, Parameter, Typed, check_asked, pods_asked_about, pods_field
 from kubespread.cli.options.groups import DEFAULT_RELEASE, RELEASES, ClusterOptions, SchedulerOptions

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from kubespread.candidate.input.command_line import is_reference
-from kubespread.candidate.input.sources import PodGiven
+from kubespread.candidate.sources import PodGiven, is_reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
@@ -34,7 +33,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.commit import Earlier
+    from kubespread.candidate.commit import Earlier
 
 _CODES_SHOWN = 5
 _CONSTRAINTS = "topologySpreadConstraints:"
@@ -156,7 +155,7 @@ def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
             "--write-baseline records the findings, and --baseline leaves them out)"
         )
     # What runs git is imported where it is run.
-    from kubespread.candidate.input.commit import as_of
+    from kubespread.candidate.commit import as_of
 
     return as_of(question.base, paths)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.manifests.file import Manifest, kind_of, manifest_from_text
+from kubespread.candidate.manifest import Manifest, kind_of, manifest_from_text
 from kubespread.candidate.settings import Operation, diff_of, differences, operations, path_of, with_operations
 from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped

@@ -9,13 +9,22 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.cluster import NotInClusterError, from_cluster
+from kubespread.candidate.candidate import (
+    Candidate,
+    NotInClusterError,
+    Surroundings,
+    from_cluster,
+    from_manifest,
+    unserved,
+)
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.input.references import Reference
-from kubespread.candidate.input.sources import (
+from kubespread.candidate.manifest import Manifest, field_at, kind_of
+from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, growth_gaps, replica_names
+from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import (
     Choosing,
     PodGiven,
+    Reference,
     Source,
     Sources,
     check_choosing,
@@ -23,10 +32,6 @@ from kubespread.candidate.input.sources import (
     read_sources,
     selector_of,
 )
-from kubespread.candidate.manifests.file import Manifest, field_at, kind_of
-from kubespread.candidate.manifests.workload import from_manifest, unserved
-from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, growth_gaps, replica_names
-from kubespread.candidate.settings import parse_settings
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars

@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.input.sources import PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE

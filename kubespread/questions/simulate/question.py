@@ -29,7 +29,7 @@ from kubespread.questions.question import (
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing
     from kubespread.questions.scene import Scene
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.views.look import Look

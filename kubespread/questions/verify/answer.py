@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from kubespread.candidate.input.references import Reference
 from kubespread.candidate.replicas import autoscalers_of
+from kubespread.candidate.sources import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler

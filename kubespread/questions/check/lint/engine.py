@@ -10,7 +10,7 @@ from typing import Self
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.questions.check.lint.baseline import fingerprinted
 from kubespread.questions.check.lint.registry import is_silenced, selected
 from kubespread.questions.check.lint.rule import (

@@ -14,7 +14,7 @@ from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import NANO, QuantityError, parse
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.node_groups.cluster import NODE_POOL_LABEL, capacity_labels, capacity_taints
+from kubespread.node_groups.groups import NODE_POOL_LABEL, capacity_labels, capacity_taints
 from kubespread.questions.check.lint.rule import Case
 from kubespread.questions.check.lint.trial import Trial
 from kubespread.scheduler.cluster.nodes import Nodes

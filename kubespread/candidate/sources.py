@@ -6,16 +6,17 @@ Errors for a namespace, or workloads, that the cluster does not have.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePath
 from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.input.kustomization import FILES as KUSTOMIZATION_FILES
-from kubespread.candidate.input.kustomization import Kustomization
-from kubespread.candidate.input.references import ClusterWorkloads, Reference, reference
-from kubespread.candidate.manifests.file import (
+from kubespread.candidate.kustomization import FILES as KUSTOMIZATION_FILES
+from kubespread.candidate.kustomization import Kustomization
+from kubespread.candidate.manifest import (
     Manifest,
     listed_labels,
     manifest_from_text,
@@ -23,17 +24,107 @@ from kubespread.candidate.manifests.file import (
     read_manifest,
     workloads_named,
 )
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api.core import Namespace
-from kubespread.kube.api.kinds import POD_CREATORS, READ
+from kubespread.kube.api.core import Namespace, Pod
+from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, Kind, kind_called
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
+from kubespread.kube.owners import controller_of, static_notes
+from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import FieldLines
 from kubespread.manifest.text import STDIN
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
+
+_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
+# Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
+_LASTING = tuple(
+    POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
+)
+
+
+class Reference(Struct, frozen=True):
+    """One object of the cluster; without a namespace it is in that of the question."""
+
+    kind: Kind
+    name: str
+    namespace: str | None = None
+
+
+class ClusterWorkloads(Struct, frozen=True):
+    """Every workload of the cluster."""
+
+    kinds: tuple[Kind, ...] = ()
+    """Of these kinds; by default of those that run until they are deleted."""
+    all_namespaces: bool = False
+
+    def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
+        """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
+        workload of the snapshot controls.
+        """
+        present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
+        for row in self.kinds or _LASTING:
+            for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
+                meta = obj.metadata
+                is_asked = self.all_namespaces or meta.namespace == namespace
+                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, present)):
+                    yield Reference(row, meta.name, meta.namespace)
+
+    def with_lone_pods(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
+        """The same and, unless kinds are named, pods that none of them makes: of those that share a controller (a Job)
+        the first that waits for a node, else the first.
+        """
+        yield from self.references(snapshot, namespace, selector)
+        if self.kinds:
+            return
+        makers = {_key(row, obj) for row in _LASTING for obj in snapshot.of_kind(row)}
+        lone: dict[tuple[str, str, str], Pod] = {}
+        for pod in sorted(snapshot.pods, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.name)):
+            owner, meta = controller_of(pod), pod.metadata
+            maker = ("Pod", meta.namespace, meta.name) if owner is None else (owner.kind, meta.namespace, owner.name)
+            is_asked = self.all_namespaces or meta.namespace == namespace
+            if is_asked and maker not in makers and is_active(pod) and not any(static_notes(pod)):
+                lone.setdefault(maker, pod)
+        pods = (pod.metadata for pod in lone.values() if selector.matches(pod.metadata.labels))
+        yield from (Reference(POD_CREATORS["Pod"], meta.name, meta.namespace) for meta in pods)
+
+    def gaps(self, snapshot: Snapshot) -> Iterator[str]:
+        """Why some of them are not known."""
+        for row in self.kinds or _LASTING:
+            if reason := snapshot.origin.unread.get(row.kind):
+                yield f"{reason}: none of them is among the workloads"
+
+
+def reference(text: str) -> Reference | None:
+    """KIND/NAME of a kind that creates pods, as kubectl would take it; None for anything else."""
+    match = _REFERENCE.fullmatch(text)
+    row = kind_called(match["kind"]) if match is not None else None
+    return None if match is None or row is None else Reference(row, match["name"])
+
+
+def reference_kinds() -> str:
+    """The kinds of `reference`, as short as kubectl takes them."""
+    return ", ".join(kind.short for kind in REFERABLE)
+
+
+def _is_part(obj: ApiObject, present: Set[tuple[str, str, str]]) -> bool:
+    """Whether another workload speaks for it, or it is a former revision of a Deployment that was not listed."""
+    owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
+    if owner is None:
+        return False
+    is_past = isinstance(obj, ReplicaSet) and obj.spec.replicas == 0
+    return is_past or (owner.kind, obj.metadata.namespace, owner.name) in present
+
+
+def _key(row: Kind, obj: ApiObject) -> tuple[str, str, str]:
+    return row.kind, obj.metadata.namespace, obj.metadata.name
+
 
 _ALWAYS_THERE = "default"
 _MAX_NAMED = 3
@@ -367,3 +458,117 @@ def _runs(item: KubernetesObject) -> bool:
 
 def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
     return FieldLines(manifest.text).line(item.document, item.path) if manifest.text is not None else None
+
+
+_CHOOSING = Choosing()
+
+
+def pods_named(
+    words: Sequence[str], *, every: bool = False, all_namespaces: bool = False
+) -> list[str | ClusterWorkloads]:
+    """The pods that words of a command line name: paths and KIND/NAME unchanged, ``deploy web`` as ``deploy/web``.
+
+    With ``every``: all workloads of the cluster, only of the named kinds if there are any (``deploy,sts``).
+    Raises UsageError.
+    """
+    kinds = _kinds(words[0]) if words else ()
+    if every:
+        if len(words) > bool(kinds):
+            raise UsageError(f"--all, -l and -A ask for workloads of the cluster: {words[-1]!r} is not a kind of them")
+        return [ClusterWorkloads(kinds, all_namespaces=all_namespaces)]
+    if not kinds:
+        return [*words]
+    if len(words) == 1:
+        raise UsageError(f"no name given: expected {words[0]}/NAME or {words[0]} NAME")
+    if len(kinds) > 1:
+        raise UsageError(f"{words[0]!r}: expected one kind before a name")
+    for name in words[1:]:
+        if "/" in name:
+            raise UsageError(f"{name!r} names its kind itself: leave out {words[0]!r}")
+    return [f"{kinds[0].kind.lower()}/{name}" for name in words[1:]]
+
+
+def is_kind(word: str) -> bool:
+    """Whether ``word`` names kinds of workloads (``deploy,sts``), and no file."""
+    return bool(_kinds(word))
+
+
+def _kinds(word: str) -> tuple[Kind, ...]:
+    """The kinds that ``word`` names, separated by commas; none where it is a file or anything else."""
+    kinds = [kind_called(name) for name in word.split(",")]
+    recognized = tuple(kind for kind in kinds if kind is not None)
+    return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
+
+
+def check_inputs(
+    pods: Sequence[str | ClusterWorkloads | Kustomization],
+    scheduler_config: str | None,
+    kube_version: str | None,
+    feature_gates: str | None,
+    *,
+    choosing: Choosing = _CHOOSING,
+    settings: Sequence[str] = (),
+) -> None:
+    """Find missing files, directories without files, options that have no effect on these inputs, and releases, feature
+    gates and fields that do not exist.
+
+    Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
+    """
+    parse_settings(settings)
+    if kube_version is not None:
+        KubeVersion.parse(kube_version).with_gates(feature_gates or "")
+    for pod in pods:
+        if isinstance(pod, Kustomization):
+            pod.command()
+        elif isinstance(pod, str) and pod != STDIN:
+            _check_pod(pod, recursive=choosing.recursive)
+    check_choosing(pods, choosing)
+    if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
+        raise UsageError(f"-R/--recursive reads directories with those below them: {_as_named(pods)} is none")
+    if choosing.template_path and not any(map(_is_manifest, pods)):
+        raise UsageError(f"--template-path is for manifests: {_as_named(pods)} is none")
+    if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
+        _check_file(scheduler_config)
+
+
+def is_reference(path: str) -> bool:
+    """Whether ``path`` is KIND/NAME in the cluster; a file of that name comes first."""
+    return reference(path) is not None and not Path(path).exists()
+
+
+def _is_text(scheduler_config: str) -> bool:
+    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
+    return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
+
+
+def _is_manifest(pod: str | ClusterWorkloads | Kustomization) -> bool:
+    return isinstance(pod, Kustomization) or (isinstance(pod, str) and not is_reference(pod))
+
+
+def _as_named(pods: Sequence[str | ClusterWorkloads | Kustomization]) -> str:
+    """What was named, in the words of the command line."""
+    directories = (f"-k {pod.directory}" for pod in pods if isinstance(pod, Kustomization))
+    return ", ".join([*(pod for pod in pods if isinstance(pod, str)), *directories]) or "what the cluster has"
+
+
+def _check_pod(path: str, *, recursive: bool) -> None:
+    if is_reference(path):
+        return
+    if path.count("/") == 1 and not Path(path).parent.exists():
+        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
+        raise ManifestError(path, [Fault(kinds)])
+    if Path(path).is_dir():
+        manifest_files(path, recursive=recursive)
+    else:
+        _check_file(path)
+
+
+def _check_file(path: str) -> None:
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError) as error:
+        raise ManifestError(path, [Fault(getattr(error, "strerror", None) or str(error))]) from error
+    if stat.S_ISDIR(mode):
+        raise ManifestError(path, [Fault("Is a directory")])
+    if not os.access(path, os.R_OK):
+        raise ManifestError(path, [Fault("Permission denied")])

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import SUFFIXES
+from kubespread.candidate.sources import SUFFIXES
 from kubespread.errors import UsageError
 
 _TIMEOUT = 60.0

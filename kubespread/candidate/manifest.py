@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from itertools import count
@@ -251,6 +252,14 @@ class Place(Struct, frozen=True):
         message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}{hint(error, self.item.data)}'
         faults = self.placed([FieldFault(error.path, message)])
         return ManifestError(self.file, [replace(fault, is_undecodable=True) for fault in faults])
+
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Raises ManifestError for the DecodingError of what is done in it."""
+        try:
+            yield
+        except DecodingError as error:
+            raise self.undecodable(error) from error
 
     def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
         """The faults with their lines."""
