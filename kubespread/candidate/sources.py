@@ -1,6 +1,5 @@
-"""What a question is about: manifests from files and directories, and workloads of the cluster by name or kind.
-
-Errors for a namespace, or workloads, that the cluster does not have.
+"""What names a candidate: manifests from files and directories, and workloads of the cluster by name (``deploy/web``)
+or kind; and what can be said of it before the cluster is read, as a running one takes seconds, a mistyped name none.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.parts import FieldLines
 from kubespread.manifest.text import STDIN
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
 # Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
@@ -77,8 +76,8 @@ class ClusterWorkloads(Struct, frozen=True):
                     yield Reference(row, meta.name, meta.namespace)
 
     def with_lone_pods(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
-        """The same and, unless kinds are named, pods that none of them makes: of those that share a controller (a Job)
-        the first that waits for a node, else the first.
+        """All `references` and, unless kinds are named, pods that none of them makes: of those that share a controller
+        (a Job) the first that waits for a node, else the first.
         """
         yield from self.references(snapshot, namespace, selector)
         if self.kinds:
@@ -140,18 +139,14 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
         return UsageError(f"{subject} the cluster")
     if missing := missing_namespace(snapshot, namespace):
         return UsageError(missing)
-    namespaces = _namespace_names(snapshot)
-    hint = (
-        alternatives(namespace, namespaces) if namespace not in namespaces else "" if labels else _elsewhere(snapshot)
-    )
+    hint = ""
+    if namespace not in (namespaces := _namespaces(snapshot)):
+        hint = alternatives(namespace, namespaces)
+    elif not labels:
+        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
+        if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)}):
+            hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
     return UsageError(f"{subject} namespace {namespace}{hint}")
-
-
-def _elsewhere(snapshot: Snapshot) -> str:
-    """That other namespaces have workloads, if they do."""
-    made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
-    namespaces = sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)})
-    return f"; there are some in {some_of(namespaces, _MAX_NAMED)}: -A asks about all" if namespaces else ""
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
@@ -166,23 +161,19 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
         return ""
     # Few are asked about that are no objects; then all that the cluster has is looked through.
-    namespaces = _namespace_names(snapshot)
+    namespaces = _namespaces(snapshot)
     if namespace in namespaces:
         return ""
     return f"namespaces {quote(namespace)} not found{alternatives(namespace, namespaces)}"
 
 
-def _namespace_names(snapshot: Snapshot) -> set[str]:
-    return {_ALWAYS_THERE, *_namespaces(snapshot)}
-
-
-def _namespaces(snapshot: Snapshot) -> Iterator[str]:
-    """Those that objects are in, and those that are objects themselves."""
-    objects = snapshot.objects
-    yield from (namespace.metadata.name for namespace in objects.of(Namespace))
-    yield from (pod.metadata.namespace for pod in snapshot.pods)
-    for group in objects.by_type.values():
-        yield from (obj.metadata.namespace for obj in group if obj.metadata.namespace)
+def _namespaces(snapshot: Snapshot) -> set[str]:
+    """Those that objects are in, those that are objects themselves, and the one that is always there."""
+    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.of(Namespace))}
+    names.update(pod.metadata.namespace for pod in snapshot.pods)
+    for group in snapshot.objects.by_type.values():
+        names.update(obj.metadata.namespace for obj in group if obj.metadata.namespace)
+    return names
 
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference
@@ -230,10 +221,8 @@ class Sources(Struct):
     def notes(self) -> tuple[str, ...]:
         if not self.skipped:
             return ()
-        files = "file" if len(self.skipped) == 1 else "files"
-        more = f" and {len(self.skipped) - _NAMES_SHOWN} more" if len(self.skipped) > _NAMES_SHOWN else ""
-        names = ", ".join(self.skipped[:_NAMES_SHOWN])
-        return (f"skipped {len(self.skipped)} {files} without a workload: {names}{more}",)
+        files = count_of(len(self.skipped), "file")
+        return (f"skipped {files} without a workload: {some_of(self.skipped, _NAMES_SHOWN)}",)
 
     def chosen(self, choosing: Choosing, default_namespace: str) -> list[Source]:
         """The bearing ones that are meant, each with one workload. Raises ManifestError and UsageError."""
@@ -286,8 +275,10 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
         elif Path(pod).is_dir():
             for file in manifest_files(str(pod), recursive=choosing.recursive):
                 _take_one_of_many(read, file, choosing)
+        elif (named := _named(str(pod))) is not None:
+            read.bearing.append(named)
         else:
-            _take_path(read, str(pod), choosing)
+            _take(read, read_manifest(str(pod), choosing.template_path), choosing)
     _drop_those_without_workload(read, choosing)
     return read
 
@@ -327,7 +318,7 @@ def _label(named: Reference) -> str:
 
 
 def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
-    """The same for several questions: files, of which a pipe can be read only once, and kustomizations are read.
+    """``pod`` for several questions: files, of which a pipe can be read only once, and kustomizations are read.
 
     Raises ManifestError.
     """
@@ -365,14 +356,6 @@ def _named(path: str) -> Reference | None:
     return None if Path(path).exists() else reference(path)
 
 
-def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
-    named = _named(path)
-    if named is not None:
-        read.bearing.append(named)
-    else:
-        _take(read, read_manifest(path, choosing.template_path), choosing)
-
-
 def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
     if choosing.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
         raise ManifestError(manifest.file, [fault])
@@ -395,7 +378,11 @@ def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
-        read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
+        read.skipped += [
+            manifest.file
+            for manifest in empty
+            if not any((item.api_version, item.kind) in READ for item in manifest.items)
+        ]
         # The others report what they hold that is not known together with the pod made from them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
@@ -403,10 +390,6 @@ def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
         raise ManifestError(empty[0].file, [fault])
     elif len(empty) + len(read.skipped) > 1 and not read.errors and not choosing.none_will_do:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
-
-
-def _is_read(manifest: Manifest) -> Iterator[bool]:
-    return ((item.api_version, item.kind) in READ for item in manifest.items)
 
 
 def _listed(sources: Sequence[Source], default_namespace: str) -> str:
@@ -471,7 +454,7 @@ def pods_named(
     With ``every``: all workloads of the cluster, only of the named kinds if there are any (``deploy,sts``).
     Raises UsageError.
     """
-    kinds = _kinds(words[0]) if words else ()
+    kinds = kinds_named(words[0]) if words else ()
     if every:
         if len(words) > bool(kinds):
             raise UsageError(f"--all, -l and -A ask for workloads of the cluster: {words[-1]!r} is not a kind of them")
@@ -488,13 +471,8 @@ def pods_named(
     return [f"{kinds[0].kind.lower()}/{name}" for name in words[1:]]
 
 
-def is_kind(word: str) -> bool:
-    """Whether ``word`` names kinds of workloads (``deploy,sts``), and no file."""
-    return bool(_kinds(word))
-
-
-def _kinds(word: str) -> tuple[Kind, ...]:
-    """The kinds that ``word`` names, separated by commas; none where it is a file or anything else."""
+def kinds_named(word: str) -> tuple[Kind, ...]:
+    """The kinds of workloads that ``word`` names (``deploy,sts``); none where it is a file or anything else."""
     kinds = [kind_called(name) for name in word.split(",")]
     recognized = tuple(kind for kind in kinds if kind is not None)
     return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
@@ -533,7 +511,7 @@ def check_inputs(
 
 def is_reference(path: str) -> bool:
     """Whether ``path`` is KIND/NAME in the cluster; a file of that name comes first."""
-    return reference(path) is not None and not Path(path).exists()
+    return _named(path) is not None
 
 
 def _is_text(scheduler_config: str) -> bool:

@@ -124,13 +124,13 @@ def _asks_for_the_cluster(
     words: Sequence[str], files: Sequence[object], sources: Sequence[str], own: Mapping[str, Any]
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
-    from kubespread.candidate.sources import is_kind
+    from kubespread.candidate.sources import kinds_named
 
     if files:
         return False
     if own["every"]:
         return True
-    names_kinds = len(words) == 1 and is_kind(words[0])
+    names_kinds = len(words) == 1 and bool(kinds_named(words[0]))
     if own[EVERYWHERE]:
         return names_kinds or not words
     return own.get("selector") is not None and (names_kinds or not (words or is_piped(sources)))

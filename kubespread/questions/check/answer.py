@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct
@@ -15,8 +15,7 @@ from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
-from kubespread.questions.check.lint import baseline as baselines
-from kubespread.questions.check.lint.engine import Checked, Checking
+from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
@@ -39,6 +38,23 @@ _CODES_SHOWN = 5
 _CONSTRAINTS = "topologySpreadConstraints:"
 _LONGEST, _MOST_OF_ONE = 200, 20
 """Letters of a line, and lines of a constraint, that a report shows of a file."""
+
+
+class KnownFinding(Struct, rename="camel", frozen=True):
+    """One that is left; all but the fingerprint is for people."""
+
+    fingerprint: str
+    code: str = ""
+    workload: str | None = None
+    field: str = ""
+
+
+class CheckBaseline(Struct, rename="camel", frozen=True, kw_only=True):
+    """Findings that are known and left: a file of fingerprints, which do not change when lines move or numbers do."""
+
+    api_version: Literal["kubespread.dev/v1alpha1"] = "kubespread.dev/v1alpha1"
+    kind: Literal["CheckBaseline"] = "CheckBaseline"
+    findings: tuple[KnownFinding, ...]
 
 
 @asks(Check)
@@ -83,7 +99,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     """What the chosen rules find, without the findings in the baseline."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
-    baseline = _baseline(question.baseline)
+    known = _known_findings(question.baseline)
     if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
@@ -97,10 +113,17 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         parts = list(work.searched(_checked(work, question, scene)))
         missing = [subject.name for subject in gathered.subjects[len(parts) :]]
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
-        before = None if earlier is None else _before(question, earlier, scene)
+        before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
     checked = work.together(parts)
-    findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
-    new = findings if before is None else [finding for finding in findings if before.is_new(finding)]
+    findings = [finding for finding in checked.findings if finding.fingerprint not in known]
+    gone = len(known - {finding.fingerprint for finding in checked.findings})
+    # What the base does not have, or less severe.
+    new = [
+        finding
+        for finding in findings
+        if (earlier_severity := before.get(finding.fingerprint)) is None
+        or finding.severity.rank < earlier_severity.rank
+    ]
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
@@ -111,7 +134,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
         findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
-        rules=_reported(new),
+        rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in new)),
         excerpts=tuple(_excerpts(new, gathered.texts)),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
@@ -121,7 +144,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         patch=_patch(new, gathered, question) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
+        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *notes),
         unfinished=unfinished,
     )
 
@@ -160,21 +183,8 @@ def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
     return as_of(question.base, paths)
 
 
-class _Before(Struct, frozen=True):
-    """What the manifests' base has."""
-
-    severities: Mapping[str, Severity]
-    """Of its findings, by fingerprint."""
-    notes: Sequence[str]
-
-    def is_new(self, finding: Finding) -> bool:
-        """Whether the base does not have it, or has it less severe."""
-        earlier = self.severities.get(finding.fingerprint)
-        return earlier is None or finding.severity.rank < earlier.rank
-
-
-def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
-    """The same question of the manifests as they were."""
+def _before(question: Check, earlier: Earlier, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
+    """The severities of what is found in the manifests as they were, by fingerprint, and notes on it."""
     notes, findings = list[str](), list[Finding]()
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
@@ -190,7 +200,7 @@ def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
             findings = [_renamed(finding, earlier) for finding in work.together(parts).findings]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
-    return _Before({finding.fingerprint: finding.severity for finding in baselines.fingerprinted(findings)}, notes)
+    return {finding.fingerprint: finding.severity for finding in fingerprinted(findings)}, notes
 
 
 def _renamed(finding: Finding, earlier: Earlier) -> Finding:
@@ -234,28 +244,32 @@ def write_baseline(report: CheckReport, path: str | Path) -> None:
     """
     if report.unfinished is not None:
         raise UsageError(f"{path}: not written: {report.unfinished.sentence}")
+    findings = report.findings
+    baseline = CheckBaseline(
+        findings=tuple(KnownFinding(each.fingerprint, each.code, each.workload, each.field) for each in findings)
+    )
     try:
         with replacing(Path(path)) as file:
-            file.write(baselines.encoded(baselines.baseline_of(report.findings)))
+            # A line for each field, so that a diff shows what came and went.
+            file.write(msgspec.json.format(msgspec.json.encode(baseline, enc_hook=str), indent=2) + b"\n")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-def _baseline(path: str | None) -> baselines.Baseline | None:
+def _known_findings(path: str | None) -> Set[str]:
+    """The fingerprints in a baseline; none without one. Raises ManifestError for what is no baseline."""
     if path is None:
-        return None
+        return set()
     file = display_name(path)
     try:
-        return baselines.decoded(read_text_bytes(path, MAX_MANIFEST_BYTES), file)
+        baseline = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=CheckBaseline)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-
-
-def _reported(findings: Sequence[Finding]) -> tuple[RuleReport, ...]:
-    codes = {finding.code for finding in findings}
-    return tuple(rule.report for rule in RULES if rule.code in codes)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ManifestError(file, [Fault(f"not a baseline of kubespread check: {error}")]) from error
+    return {finding.fingerprint for finding in baseline.findings}
 
 
 def _excerpts(findings: Sequence[Finding], texts: Mapping[str, bytes]) -> Iterator[Excerpt]:

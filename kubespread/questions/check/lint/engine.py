@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -11,8 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import ClusterWorkloads
-from kubespread.questions.check.lint.baseline import fingerprinted
-from kubespread.questions.check.lint.registry import is_silenced, selected
+from kubespread.questions.check.lint.registry import begins, selected
 from kubespread.questions.check.lint.rule import (
     AnyRule,
     Case,
@@ -108,7 +109,7 @@ class Checking:
 def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
     checked = Checked()
     for finding in findings:
-        if is_silenced(finding.code, silenced):
+        if begins(finding.code, silenced):
             checked.ignored += 1
         else:
             checked.findings.append(finding)
@@ -119,7 +120,7 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     before = list(_found(case, rules))
     revived = [_with_following(found, case, rules, before) if found.revives else found for _, found in before]
     after = list(zip((rule for rule, _ in before), with_remedies_together(revived, case.trial), strict=True))
-    reported = [found for rule, found in after if not is_silenced(rule.code, case.subject.ignored)]
+    reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
     last = [
         (rule, found)
         for rule in rules
@@ -190,3 +191,17 @@ def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
 def _order(finding: Finding) -> tuple[object, ...]:
     line, column = finding.line or 0, finding.column or 0
     return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
+
+
+def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
+
+    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
+    without a workload use their file instead.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for finding in findings:
+        key = (finding.code, finding.workload or finding.file or "", finding.field)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        yield replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:32])
