@@ -341,18 +341,13 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
-    labels = _labels_under_replica_sets(snapshot)
-    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
-        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
-
-
-def _labels_under_replica_sets(snapshot: Snapshot) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
-    """Per namespace the labels of pods that ReplicaSets control, those that pods share once."""
+    # Per namespace the labels of pods that ReplicaSets control, those that pods share once.
     labels: dict[str, dict[int, Mapping[str, str]]] = {}
     for pod in snapshot.pods:
         if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":
             labels.setdefault(pod.metadata.namespace, {})[id(pod.metadata.labels)] = pod.metadata.labels
-    return labels
+    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
+        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
 
 def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]) -> bool:
@@ -425,7 +420,12 @@ def _growth(
     for pod in taken_away:
         quotas = charged(quotas, pod, -1)
     created = creation(candidate, quotas, further, present)
-    notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
+    notes: list[str] = []
+    if is_other:
+        notes.append(
+            f"{name} runs with another template: its {len(running)} running replicas are taken away and {asked_for} "
+            "are placed with this one, as if it were created anew; how a rollout gets there is not simulated"
+        )
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
@@ -435,13 +435,6 @@ def _growth(
 def _is_scalable(candidate: Candidate) -> bool:
     row = POD_CREATORS.get(candidate.workload.kind) if candidate.workload is not None else None
     return row is not None and row.has_replicas
-
-
-def _rolled_out(name: str, running: int, asked_for: int) -> str:
-    return (
-        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed "
-        "with this one, as if it were created anew; how a rollout gets there is not simulated"
-    )
 
 
 Quotas = Sequence[ResourceQuota]

@@ -45,11 +45,8 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
         if why:
             head = " ".join(filter(None, (finding.place, finding.severity, finding.code, finding.rule, finding.called)))
             left.append(f"# {escaped(head)}: {escaped(finding.remedy.text)} ({escaped(why)})\n")
-    return "".join((*left, *(_diff(name, file) for name, file in sorted(files.items()))))
-
-
-def _diff(name: str, file: _File) -> str:
-    return diff_of(f"a/{name}", f"b/{name}", file.before, file.after)
+    changed = (diff_of(f"a/{name}", f"b/{name}", file.before, file.after) for name, file in sorted(files.items()))
+    return "".join((*left, *changed))
 
 
 def _not_applied(
@@ -71,15 +68,18 @@ def _not_applied(
     earlier = file.changed.setdefault(workload, [])
     if earlier and _is_last(finding):
         return _ALONE
-    item = _same(manifest, file.after, template_path)
+    # The object that is chosen, as the text has it by now.
+    place = next(place for place, item in enumerate(manifest.items) if item is manifest.chosen)
+    item = manifest_from_text(manifest.file, file.after.encode(), template_path).items[place]
     try:
         changed = _operations(item, remedy)
     except KubespreadError as error:
         return _CHANGED if earlier else str(error)
-    paths = [_widest(operation) for operation in changed]
+    # Of a list where an item comes or is another one, all of it.
+    paths = [each.path[:-1] if isinstance(each.path[-1], int) else each.path for each in changed]
     if not changed:
         return "a remedy above does that too" if earlier else "the object says so already"
-    if any(_overlap(path, other) for path in paths for other in earlier):
+    if any(path[: len(other)] == other[: len(path)] for path in paths for other in earlier):
         return _CHANGED
     after = with_operations(file.after, item, changed)
     if after is None:
@@ -103,22 +103,15 @@ def _read(name: str, path: str, manifest: Manifest) -> _File | str:
     """The file as it is read, or why no patch reaches it."""
     if name.startswith(os.pardir):
         return "outside of the working directory, where no patch reaches"
-    text = manifest.text
+    text = manifest.text or b""
     try:
-        is_same = text is not None and Path(path).read_bytes() == text
+        is_same = manifest.text is not None and Path(path).read_bytes() == text
     except OSError:
         is_same = False
-    plain = b"" if text is None else text
-    shown = plain.decode(errors="replace").replace("\n", "").replace("\t", "")
+    shown = text.decode(errors="replace").replace("\n", "").replace("\t", "")
     if not is_same or not shown.isprintable() or not name.isprintable() or '"' in name or "\\" in name:
         return "not a file of plain text with lines that end with LF"
-    return _File(plain.decode(), plain.decode())
-
-
-def _same(manifest: Manifest, text: str, template_path: str) -> KubernetesObject:
-    """The object that is chosen, as ``text`` has it by now."""
-    place = next(place for place, item in enumerate(manifest.items) if item is manifest.chosen)
-    return manifest_from_text(manifest.file, text.encode(), template_path).items[place]
+    return _File(text.decode(), text.decode())
 
 
 def _operations(item: KubernetesObject, remedy: Remedy) -> Sequence[Operation]:
@@ -142,14 +135,3 @@ def _set(data: Any, path: Sequence[str | int], value: Any) -> None:
         data.pop(path[-1], None)
     else:
         data[path[-1]] = value
-
-
-def _widest(operation: Operation) -> tuple[str | int, ...]:
-    """The path of what it changes: of a list where an item comes or is another one."""
-    *above, last = operation.path
-    return tuple(above) if isinstance(last, int) else operation.path
-
-
-def _overlap(path: tuple[str | int, ...], other: tuple[str | int, ...]) -> bool:
-    shared = min(len(path), len(other))
-    return path[:shared] == other[:shared]

@@ -18,7 +18,7 @@ from kubespread.candidate.candidate import (
     unserved,
 )
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.manifest import Manifest, field_at, kind_of
+from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
 from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, growth_gaps, replica_names
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import (
@@ -159,8 +159,7 @@ class _Gatherer:
         if not readable:
             return Sources()
         read = read_sources(readable, self._snapshot, self._choosing, self._namespace)
-        for malformed in read.errors:
-            self.gathered.refused.append(Refused(malformed.file, None, malformed.faults))
+        self.gathered.refused += (Refused(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
     def _bring(self, manifest: Manifest) -> None:
@@ -229,8 +228,9 @@ class _Gatherer:
         item = _chosen(source)
         name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
         self.gathered.written[_file(source), str(name)] = source
-        annotated = (_annotations(item, path) for path in ("metadata", f"{kind_of(item).template_path}.metadata"))
-        return replace(_refused(error, _file(source), name), ignored=silenced_codes(*annotated))
+        paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
+        ignored = silenced_codes(*(texts_at(item, path) for path in paths))
+        return replace(_refused(error, _file(source), name), ignored=ignored)
 
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
         pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered
@@ -338,16 +338,9 @@ def _file(manifest: Manifest) -> str | None:
     return manifest.file if manifest.text is not None else None
 
 
-def _annotations(item: KubernetesObject, path: str) -> dict[str, str]:
-    """The annotations at ``path`` whose values are text."""
-    raw = field_at(item.data, f"{path}.annotations")
-    return {key: value for key, value in raw.items() if isinstance(value, str)} if isinstance(raw, dict) else {}
-
-
 def _refused(error: KubespreadError, file: str | None, workload: str | None) -> Refused:
-    if isinstance(error, ManifestError):
-        return Refused(file, workload, error.faults)
-    return Refused(file, workload, [Fault(str(error))])
+    faults = error.faults if isinstance(error, ManifestError) else [Fault(str(error))]
+    return Refused(file, workload, faults)
 
 
 class _Part(Struct, frozen=True):
@@ -381,12 +374,9 @@ def _is_patch(item: KubernetesObject, row: Kind) -> bool:
     if not row.template_path:
         return False
     containers = field_at(item.data, f"{row.template_path}.spec.containers")
-    has_images = isinstance(containers, list) and containers and all(_has_image(container) for container in containers)
+    listed = containers if isinstance(containers, list) else []
+    has_images = listed and all(isinstance(each, dict) and bool(each.get("image")) for each in listed)
     return (not has_images and field_at(item.data, "spec.selector") is None) or _has_directive(item.data)
-
-
-def _has_image(container: Any) -> bool:
-    return isinstance(container, dict) and bool(container.get("image"))
 
 
 def _has_directive(data: Any) -> bool:
