@@ -84,7 +84,7 @@ class Candidate(Struct, frozen=True):
     waits_behind: str = ""
     """That it is made only once another pod of its workload runs, which has no node yet; empty where none is."""
     is_stored: bool = False
-    """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
+    """Whether the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
     """What else the manifest holds that matters but is not read."""
     admission_gaps: tuple[str, ...] = ()
@@ -349,7 +349,7 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
 
 
 def _instead(snapshot: Snapshot) -> str:
-    """What else there is that pods can be asked about."""
+    """What else there is that makes pods."""
     counts = {row.kind: len(snapshot.objects.of(row.cls)) for row in POD_CREATORS.values()}
     counts["Pod"] = len(snapshot.pods)
     return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"

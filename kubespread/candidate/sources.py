@@ -160,7 +160,7 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     objects = snapshot.objects
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
         return ""
-    # Few are asked about that are no objects; then all that the cluster has is looked through.
+    # Few names are not of objects; for them all that the cluster has is looked through.
     namespaces = _namespaces(snapshot)
     if namespace in namespaces:
         return ""

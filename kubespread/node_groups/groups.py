@@ -1,4 +1,9 @@
-"""Groups of nodes that an autoscaler may let grow."""
+"""Groups of nodes that an autoscaler may let grow, and those that the cluster has: Karpenter's NodePools, and Cluster
+API's MachineDeployments, whose sizes and capacity are in annotations.
+
+Source of the rules: the clusterapi provider of cluster-autoscaler, and Cluster API's rules for labels that machines
+pass on to their nodes.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +81,7 @@ class NodeGroup(Struct, frozen=True):
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that its source gives every node, regardless of the template."""
     taints: Sequence[Taint] | None = None
-    """The same for taints; None: those of the template."""
+    """Taints that it gives every node; None: those of the template."""
     requirements: tuple[Requirement, ...] = ()
     """What the labels of instance types have to meet, those on zones among them."""
     limits: ResourceList = field(default_factory=dict)
@@ -126,25 +131,15 @@ def node_pool_group(pool: NodePool) -> NodeGroup:
     """
     name, template = pool.metadata.name, pool.spec.template
     requirements = template.spec.requirements
-    chosen = {
-        requirement.key: requirement.values[0]
-        for requirement in requirements
-        if requirement.operator == "In" and len(requirement.values) == 1
-    }
-    zones = next(
-        (
-            requirement.values
-            for requirement in requirements
-            if requirement.key == ZONE and requirement.operator == "In"
-        ),
-        [],
-    )
+    single = (written for written in requirements if written.operator == "In" and len(written.values) == 1)
+    chosen = {written.key: written.values[0] for written in single}
+    of_zones = [written.values for written in requirements if written.key == ZONE and written.operator == "In"]
     own_zone = template.metadata.labels.get(ZONE)
     labels = {**chosen, **template.metadata.labels, NODE_POOL_LABEL: name}
     labels.pop(ZONE, None)
     return NodeGroup(
         name=name,
-        zones=(own_zone,) if own_zone else tuple(dict.fromkeys(zones)),
+        zones=(own_zone,) if own_zone else tuple(dict.fromkeys(of_zones[0] if of_zones else ())),
         members=from_map({NODE_POOL_LABEL: name}),
         labels=labels,
         taints=template.spec.taints,

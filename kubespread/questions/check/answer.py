@@ -32,7 +32,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
 if TYPE_CHECKING:
-    from kubespread.candidate.commit import Earlier
+    from kubespread.candidate.commit import EarlierManifests
 
 _CODES_SHOWN = 5
 _CONSTRAINTS = "topologySpreadConstraints:"
@@ -167,7 +167,7 @@ def _known(checked: Checked) -> str:
     return "" if worst is None else f"{worst.called}: {worst.severity} {worst.code}: {worst.message}"
 
 
-def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
+def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]:
     """The manifests as they were in the base, if one is named. Raises UsageError."""
     if question.base is None:
         return nullcontext()
@@ -183,7 +183,7 @@ def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
     return as_of(question.base, paths)
 
 
-def _before(question: Check, earlier: Earlier, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
+def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
     """The severities of what is found in the manifests as they were, by fingerprint, and notes on it."""
     notes, findings = list[str](), list[Finding]()
     if not earlier.is_common:
@@ -203,7 +203,7 @@ def _before(question: Check, earlier: Earlier, scene: Scene) -> tuple[Mapping[st
     return {finding.fingerprint: finding.severity for finding in fingerprinted(findings)}, notes
 
 
-def _renamed(finding: Finding, earlier: Earlier) -> Finding:
+def _renamed(finding: Finding, earlier: EarlierManifests) -> Finding:
     file = finding.file
     return finding if file is None else msgspec.structs.replace(finding, file=earlier.named(file))
 

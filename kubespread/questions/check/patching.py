@@ -24,7 +24,7 @@ _ALONE = "it was searched for without the remedies above: apply these, and check
 _INFO = "only worth knowing: left as it is"
 
 
-class _File(Struct):
+class _Patch(Struct):
     """A file and what became of it."""
 
     before: str
@@ -39,7 +39,7 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
 
     An info is no reason to change anything.
     """
-    files, left = dict[str, _File](), list[str]()
+    files, left = dict[str, _Patch](), list[str]()
     for finding in sorted(findings, key=lambda finding: (_is_last(finding), finding.severity.rank)):
         why = _not_applied(finding, written, template_path, files)
         if why:
@@ -50,7 +50,7 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
 
 
 def _not_applied(
-    finding: Finding, written: Mapping[tuple[str | None, str], Manifest], template_path: str, files: dict[str, _File]
+    finding: Finding, written: Mapping[tuple[str | None, str], Manifest], template_path: str, files: dict[str, _Patch]
 ) -> str:
     """Why the remedy is not in ``files``; empty where it is, as far as it is about the manifest."""
     remedy, workload = finding.remedy, str(finding.workload)
@@ -99,7 +99,7 @@ def _edits(remedy: Remedy) -> str:
     return f"in the cluster: {', '.join(remedy.edits)}" if remedy.edits else ""
 
 
-def _read(name: str, path: str, manifest: Manifest) -> _File | str:
+def _read(name: str, path: str, manifest: Manifest) -> _Patch | str:
     """The file as it is read, or why no patch reaches it."""
     if name.startswith(os.pardir):
         return "outside of the working directory, where no patch reaches"
@@ -111,7 +111,7 @@ def _read(name: str, path: str, manifest: Manifest) -> _File | str:
     shown = text.decode(errors="replace").replace("\n", "").replace("\t", "")
     if not is_same or not shown.isprintable() or not name.isprintable() or '"' in name or "\\" in name:
         return "not a file of plain text with lines that end with LF"
-    return _File(text.decode(), text.decode())
+    return _Patch(text.decode(), text.decode())
 
 
 def _operations(item: KubernetesObject, remedy: Remedy) -> Sequence[Operation]:

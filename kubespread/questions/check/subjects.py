@@ -47,7 +47,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import FieldLines
 from kubespread.questions.check.lint.registry import silenced_codes
-from kubespread.questions.check.lint.rule import Refused
+from kubespread.questions.check.lint.rule import RefusedManifest
 from kubespread.questions.check.lint.trial import Place, Subject
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
@@ -77,7 +77,7 @@ class Gathered(Struct):
     cluster: Cluster | None = None
     ways_out: WaysOut | None = None
     subjects: list[Subject] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedManifest] = field(default_factory=list)
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -154,12 +154,12 @@ class _Gatherer:
             try:
                 readable.append(read_once(source, self._choosing.template_path))
             except ManifestError as error:
-                self.gathered.refused.append(Refused(error.file, None, error.faults))
+                self.gathered.refused.append(RefusedManifest(error.file, None, error.faults))
         self.gathered.sources = readable
         if not readable:
             return Sources()
         read = read_sources(readable, self._snapshot, self._choosing, self._namespace)
-        self.gathered.refused += (Refused(malformed.file, None, malformed.faults) for malformed in read.errors)
+        self.gathered.refused += (RefusedManifest(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
     def _bring(self, manifest: Manifest) -> None:
@@ -210,7 +210,7 @@ class _Gatherer:
         assert self.gathered.cluster is not None
         return world_of(self._snapshot, self._scheduler, assumed=self.gathered.cluster.assumed)
 
-    def _refuse(self, refused: Refused, source: Source) -> None:
+    def _refuse(self, refused: RefusedManifest, source: Source) -> None:
         """A finding, unless ``source`` is a part of a workload that lacks the rest."""
         part = _part_of(_chosen(source)) if isinstance(source, Manifest) else None
         faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
@@ -221,7 +221,7 @@ class _Gatherer:
             self._parts.append(message)
             (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(message)
 
-    def _refused(self, error: KubespreadError, source: Source) -> Refused:
+    def _refused(self, error: KubespreadError, source: Source) -> RefusedManifest:
         if isinstance(source, Reference):
             namespace = source.namespace or self._namespace
             return _refused(error, None, WorkloadName(source.kind.kind, namespace, source.name))
@@ -338,9 +338,9 @@ def _file(manifest: Manifest) -> str | None:
     return manifest.file if manifest.text is not None else None
 
 
-def _refused(error: KubespreadError, file: str | None, workload: str | None) -> Refused:
+def _refused(error: KubespreadError, file: str | None, workload: str | None) -> RefusedManifest:
     faults = error.faults if isinstance(error, ManifestError) else [Fault(str(error))]
-    return Refused(file, workload, faults)
+    return RefusedManifest(file, workload, faults)
 
 
 class _Part(Struct, frozen=True):

@@ -21,7 +21,7 @@ from kubespread.questions.check.lint.rule import (
     Company,
     FaultRule,
     LastRule,
-    Refused,
+    RefusedManifest,
     Rule,
     RuleFinding,
 )
@@ -161,7 +161,7 @@ def _with_following(
     return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
 
 
-def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | Refused, place: Place) -> Finding:
+def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> Finding:
     return Finding(
         code=rule.code,
         rule=rule.name,
@@ -177,7 +177,7 @@ def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | Refused, place
     )
 
 
-def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Finding]:
     fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
     for fault in refused.faults:
         remedies = ((rule, remedy) for rule in fault_rules if (remedy := rule.check(fault, refused)) is not None)

@@ -123,9 +123,9 @@ class Declared(Struct, frozen=True, eq=False):
         others = other.pod.spec.topology_spread_constraints
         return any(_terms(constraint) == _terms(self.written) for constraint in others)
 
-    def with_fields(self, **fields: object) -> Setting:
+    def with_fields(self, **fields: object) -> FieldChange:
         """Of fields as they are written: ``maxSkew``."""
-        return Setting({self: fields})
+        return FieldChange({self: fields})
 
 
 def _terms(constraint: TopologySpreadConstraint) -> tuple[object, ...]:
@@ -139,7 +139,7 @@ def _terms(constraint: TopologySpreadConstraint) -> tuple[object, ...]:
     )
 
 
-class Setting(Struct, frozen=True):
+class FieldChange(Struct, frozen=True):
     """Fields of a pod's own constraints, by their names in manifests, with other values: a change of the pod."""
 
     values: Mapping[Declared, Mapping[str, Any]]
@@ -169,9 +169,9 @@ class Setting(Struct, frozen=True):
         return ((declared, *field) for declared, values in self.values.items() for field in values.items())
 
 
-def by_revision(constraints: Iterable[Declared]) -> Setting:
+def by_revision(constraints: Iterable[Declared]) -> FieldChange:
     """The constraints counting their own revision alone."""
-    return Setting({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
+    return FieldChange({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
 
 
 def excess(rollout: RolloutReport, declared: Declared) -> int:
@@ -350,7 +350,7 @@ class RuleFinding(Struct, frozen=True):
     """Whether the remedy makes a constraint count that counted nothing, so that its other faults show."""
 
 
-class Refused(Struct, frozen=True):
+class RefusedManifest(Struct, frozen=True):
     """A file, or an object in it, that yields no workload."""
 
     file: str | None
@@ -406,7 +406,7 @@ class FaultRule(_Rule, frozen=True):
     what would mend the fault, None where it is not one of the rule's.
     """
 
-    check: Callable[[Fault, Refused], Remedy | None]
+    check: Callable[[Fault, RefusedManifest], Remedy | None]
 
 
 AnyRule = Rule | ClusterRule | LastRule | FaultRule

@@ -304,7 +304,7 @@ class Trial:
         return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
     def on(self, cluster: Cluster, subject: Subject) -> Trial:
-        """The same workload with the pods it has on another cluster, among the same objects."""
+        """The workload with the pods it has on another cluster, among the objects of this one."""
         return Trial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
     def of(self, subject: Subject) -> Trial:

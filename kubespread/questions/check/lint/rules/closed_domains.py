@@ -32,7 +32,7 @@ from msgspec import Struct
 
 from kubespread.kube.taint import uncordoned
 from kubespread.questions.check.lint import trial as trials
-from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding, Setting
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
@@ -120,11 +120,13 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
     """
     honorable = [other for other in others if other.honoring]
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
-        changed = Setting({shut.declared: {**shut.honoring, **(shut.too_many if lowers else {})} for shut in honored})
+        changed = FieldChange(
+            {shut.declared: {**shut.honoring, **(shut.too_many if lowers else {})} for shut in honored}
+        )
         yield _text(changed), changed, changed.settings
     key = closed.declared.key
     affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
-    lowered = Setting({other.declared: other.too_many for other in others if other.too_many})
+    lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
     yield affinity, lambda pod: trials.with_node_requirement(pod, key, "NotIn", closed.domains), ()
     if lowered.values:
         yield (
@@ -134,7 +136,7 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
         )
 
 
-def _text(changed: Setting) -> str:
+def _text(changed: FieldChange) -> str:
     where = "this constraint" if len(changed.values) == 1 else "the hard constraints that count these nodes"
     return f"{changed.text} on {where}"
 

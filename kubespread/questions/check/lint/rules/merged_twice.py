@@ -19,13 +19,13 @@ Remedy: take the key out of the selector.
 from __future__ import annotations
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule, Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 _SAID = "exists in both matchLabelKeys and labelSelector"
 
 
-def check(fault: Fault, _refused: Refused) -> Remedy | None:
+def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector
     Source: pkg/apis/core/validation/validation.go, ValidateMatchLabelKeysInTopologySpread
     """

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule, Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 _WAYS = (
@@ -38,7 +38,7 @@ _WAYS = (
 """What there is to do, by the API server's words."""
 
 
-def check(fault: Fault, refused: Refused) -> Remedy | None:
+def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/registry/core/pod/strategy.go, Validate
     Source: pkg/apis/core/validation/validation.go, ValidatePodSpec
     """

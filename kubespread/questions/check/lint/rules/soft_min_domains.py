@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from kubespread.errors import Fault
 from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
-from kubespread.questions.check.lint.rule import FaultRule, Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(fault: Fault, _refused: Refused) -> Remedy | None:
+def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
     if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
         return None

@@ -45,7 +45,7 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
-from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding, Setting
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, counted, listed, unchanged
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.entries import Entry
@@ -236,17 +236,17 @@ def _remedy(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy:
     )
 
 
-def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, Setting]]:
+def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldChange]]:
     where = "" if len(hard) == 1 else " on each hard constraint"
     counting = [own for own in hard if not own.constraint.honors_taints]
     if counting and case.version.has(_POLICIES):
-        honoring = Setting({own: {"nodeTaintsPolicy": "Honor"} for own in counting})
+        honoring = FieldChange({own: {"nodeTaintsPolicy": "Honor"} for own in counting})
         yield f"{honoring.text}{where}, so that a cordoned node is not a domain", honoring
     for own in hard:
         wider = own.with_fields(maxSkew=own.constraint.max_skew + 1)
         yield f"{wider.text}{'' if len(hard) == 1 else f' over {own.name}'}", wider
     if all(own.constraint.min_domains is None for own in hard):
-        softer = Setting({own: {"whenUnsatisfiable": SCHEDULE_ANYWAY} for own in hard})
+        softer = FieldChange({own: {"whenUnsatisfiable": SCHEDULE_ANYWAY} for own in hard})
         yield f"{softer.text}{where}", softer
 
 

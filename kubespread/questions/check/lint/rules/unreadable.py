@@ -15,11 +15,11 @@ Remedy: mend the line that is named. A chart or a kustomization has to be render
 from __future__ import annotations
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule, Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(_fault: Fault, refused: Refused) -> Remedy | None:
+def check(_fault: Fault, refused: RefusedManifest) -> Remedy | None:
     return None if refused.name else Remedy(text="correct the file: nothing in it was checked")
 
 
