@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import Choosing
+from kubespread.candidate.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
+from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.text import STDIN

@@ -16,9 +16,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
