@@ -116,16 +116,13 @@ def limits(deployment: Deployment) -> Limits:
         return Limits(0, 0)
     strategy, replicas = deployment.spec.strategy, replicas_of(deployment)
     rolling = (strategy.rolling_update if strategy is not None else None) or RollingUpdate()
-    surge = scaled(_or_default(rolling.max_surge), replicas, round_up=True)
-    unavailable = scaled(_or_default(rolling.max_unavailable), replicas, round_up=False)
+    surge = scaled(_DEFAULT if rolling.max_surge is None else rolling.max_surge, replicas, round_up=True)
+    limit = _DEFAULT if rolling.max_unavailable is None else rolling.max_unavailable
+    unavailable = scaled(limit, replicas, round_up=False)
     if surge == 0 and unavailable == 0:
         # Small percentages of few replicas; the rollout could not begin.
         unavailable = 1
     return Limits(surge, min(unavailable, replicas))
-
-
-def _or_default(value: IntOrString | None) -> IntOrString:
-    return _DEFAULT if value is None else value
 
 
 def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
@@ -349,15 +346,10 @@ def _only_active_or_newest(rollout: _Rollout) -> ReplicaSet | None:
 def _is_saturated(rollout: _Rollout) -> bool:
     """Whether the new ReplicaSet has all desired pods and was sized for that number."""
     new = rollout.new
-    return (
-        new is not None
-        and (
-            replicas_of(new),
-            parse_int64(new.metadata.annotations.get(DESIRED_REPLICAS, "")),
-            new.status.available_replicas,
-        )
-        == (rollout.replicas,) * 3
-    )
+    if new is None:
+        return False
+    desired = parse_int64(new.metadata.annotations.get(DESIRED_REPLICAS, ""))
+    return replicas_of(new) == desired == new.status.available_replicas == rollout.replicas
 
 
 def _scale_in_proportion(rollout: _Rollout) -> None:
@@ -504,15 +496,12 @@ def _clean_up_history(rollout: _Rollout) -> None:
         if replica_set.metadata.name in old and replica_set.metadata.deletion_timestamp is None
     ]
     surplus = max(0, len(alive) - (_DEFAULT_HISTORY if limit is None else limit))
-    for replica_set in _by_revision(alive)[:surplus]:
+    by_revision = sorted(alive, key=lambda replica_set: (revision(replica_set) or 0, age_order(replica_set)))
+    for replica_set in by_revision[:surplus]:
         status = replica_set.status
         has_pods = status.replicas != 0 or replicas_of(replica_set) != 0
         if not has_pods and replica_set.metadata.generation <= status.observed_generation:
             rollout.delete(replica_set)
-
-
-def _by_revision(replica_sets: Sequence[ReplicaSet]) -> list[ReplicaSet]:
-    return sorted(replica_sets, key=lambda replica_set: (revision(replica_set) or 0, age_order(replica_set)))
 
 
 def _with_status(rollout: _Rollout) -> Deployment:

@@ -141,7 +141,7 @@ _Scalable = Deployment | ReplicaSet | StatefulSet | ReplicationController
 
 _RESOURCES = {(row.api_version, row.kind): row.resource for row in KINDS}
 # The group extensions is long gone, but the disruption controller still takes its objects for those of apps.
-_GROUPS: Mapping[type[ApiObject], tuple[str, ...]] = {
+_GROUPS: Mapping[type[_Scalable], tuple[str, ...]] = {
     Deployment: ("apps", "extensions"),
     ReplicaSet: ("apps", "extensions"),
     StatefulSet: ("apps",),
@@ -191,13 +191,9 @@ class ClusterScales:
     """
 
     def __init__(self, objects: ClusterObjects, custom: Mapping[tuple[str, str], CustomKind] | None = None) -> None:
-        workloads: Sequence[_Scalable] = (
-            *objects.of(Deployment),
-            *objects.of(ReplicaSet),
-            *objects.of(StatefulSet),
-            *objects.of(ReplicationController),
-        )
-        self._workloads = {_name_of(workload): workload for workload in workloads}
+        self._workloads: dict[WorkloadName, _Scalable] = {
+            _name_of(workload): workload for kind in _GROUPS for workload in objects.of(kind)
+        }
         self._custom = custom or {}
 
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:

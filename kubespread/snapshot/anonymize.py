@@ -244,27 +244,16 @@ _WORD = re.compile(r"\w+")
 
 def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
     """Every word in a selector of a class, a claim or a template."""
-    return frozenset(
-        word
-        for selector in _selectors(objects)
-        if selector.cel is not None
-        for word in _WORD.findall(selector.cel.expression)
-    )
-
-
-def _selectors(objects: ClusterObjects) -> Iterator[devices.DeviceSelector]:
-    for device_class in objects.of(devices.DeviceClass):
-        yield from device_class.spec.selectors
-    for claim in objects.of(devices.ResourceClaim):
-        yield from _selectors_of(claim.spec)
-    for template in objects.of(devices.ResourceClaimTemplate):
-        yield from _selectors_of(template.spec.spec)
-
-
-def _selectors_of(spec: devices.ResourceClaimSpec) -> Iterator[devices.DeviceSelector]:
-    for request in spec.devices.requests:
-        for subrequest in (request.exactly, *request.first_available):
-            yield from subrequest.selectors if subrequest is not None else ()
+    specs = [claim.spec for claim in objects.of(devices.ResourceClaim)]
+    specs += [template.spec.spec for template in objects.of(devices.ResourceClaimTemplate)]
+    requests = [request for spec in specs for request in spec.devices.requests]
+    alternatives = [alternative for request in requests for alternative in (request.exactly, *request.first_available)]
+    selectors = [
+        selector for device_class in objects.of(devices.DeviceClass) for selector in device_class.spec.selectors
+    ]
+    selectors += [selector for alternative in filter(None, alternatives) for selector in alternative.selectors]
+    texts = (selector.cel.expression for selector in selectors if selector.cel is not None)
+    return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
 def _renamed_attributes(
