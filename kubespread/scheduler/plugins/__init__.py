@@ -1,1 +1,1 @@
-"""The in-tree plugins kubespread models, in files and folders of one concern each."""
+"""The in-tree plugins kubespread models; those that look at one kind of thing share a file."""
