@@ -35,6 +35,29 @@ def test_a_keyword_that_a_function_does_not_have_is_refused(function: Callable[.
         function(namepsace="shop")
 
 
+CALLS: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
+    "nothing": ((), {}),
+    "too little": ((1,), {}),
+    "too much": ((1, 2, 3, 4), {}),
+    "one twice": ((1, 2), {"after": 3}),
+    "an unknown one": ((1, 2), {"before_that": 3}),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_a_call_is_refused_in_the_words_of_python(case: str) -> None:
+    def compare(before: object, after: object, *, replicas: int | None = None) -> None: ...
+
+    by_place, by_name = CALLS[case]
+    refusals = []
+    functions: list[Callable[..., Any]] = [compare, kubespread.compare]
+    for function in functions:
+        with pytest.raises(TypeError) as raised:
+            function(*by_place, **by_name)
+        refusals.append(str(raised.value).rpartition(".")[2])
+    assert refusals[0] == refusals[1]
+
+
 def test_an_audit_of_a_mistyped_namespace_and_an_upgrade_in_mistyped_batches_do_not_run() -> None:
     snapshot = kubespread.Snapshot.from_objects([node("n1"), pod("web", on="n1")])
     with pytest.raises(TypeError, match="namepsace"):

@@ -133,12 +133,17 @@ def _options(question: type[Question[Any]]) -> Mapping[str, tuple[Any, Option]]:
 def _bound(
     name: str, signature: inspect.Signature, by_place: Sequence[Any], by_name: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is given, by parameter. Raises TypeError as Python does."""
+    """What is given, by parameter. Raises TypeError in Python's own words."""
+    places = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY]
+    required = [parameter.name for parameter in places if parameter.default is _REQUIRED]
+    if len(by_place) > len(places):
+        least = f"from {len(required)} to " if len(required) < len(places) else ""
+        takes = f"takes {least}{len(places)} positional arguments but {len(by_place)} were given"
+        raise TypeError(f"{name}() {takes}")
     try:
         given = signature.bind_partial(*by_place, **by_name).arguments
     except TypeError as error:
-        raise TypeError(f"{name}() {error}") from None
-    required = (each.name for each in signature.parameters.values() if each.default is _REQUIRED)
+        raise TypeError(f"{name}() got {str(error).removeprefix('got ')}") from None
     if missing := [repr(parameter) for parameter in required if parameter not in given]:
         what = count_of(len(missing), "required positional argument")
         raise TypeError(f"{name}() missing {what}: {' and '.join(missing)}")

@@ -357,3 +357,9 @@ def test_the_answer_counts_promises_and_where_some_are_broken_their_clauses() ->
     report = kubespread.verify(snapshot, FIXTURES / "promises" / "shop.yaml")
     assert report.answer[0] == "2 of 5 promises hold, 2 broken, 1 accepted; 8 of their 11 clauses hold"
     assert (report.states["held"], len(report.of("held")), len(report.clauses)) == (2, 8, 11)
+
+
+def test_what_is_remarked_of_the_steps_that_are_played_is_said() -> None:
+    shop = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
+    report = kubespread.verify(shop, FIXTURES / "promises" / "shop.yaml")
+    assert "step 1: Deployment/web: among equal pods the controller's choice is arbitrary" in report.notes
