@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -35,12 +36,10 @@ from kubespread.questions.editing import edited
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.question import asks
 from kubespread.questions.queue.entries import Outcome
-from kubespread.questions.remedies.advice import advice
-from kubespread.questions.remedies.candidates import FAMILIES
-from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
-from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
-from kubespread.questions.remedies.families.evictions import WAIT
-from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
+from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
+from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene, ask
@@ -80,7 +79,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     """One of the replicas."""
     cluster: Cluster
     profile: Profile
-    asker: Asker
+    goal: Goal
     workload: str | None
     replicas: int | None = None
     placed: int | None = None
@@ -101,13 +100,13 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
         lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=cluster.assumed),
         pod.metadata.namespace,
     )
-    asker = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
+    goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
     judged = partial(
         Judged,
         pod=pod,
         cluster=cluster,
         profile=profile,
-        asker=asker,
+        goal=goal,
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
         notes=candidate.notes,
         admission=candidate.admission,
@@ -120,12 +119,13 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
         return judged(fitting=fitting)
-    if evaluation.error is None and (placed := asker.by_preemption(pod)) is not None:
+    if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return judged(message=evaluation.message, victims=placed.victims)
     return judged(message=evaluation.message, stuck=Stuck(evaluation, profile.version))
 
 
-class OnePod(Struct, dict=True):
+@dataclass
+class OnePod(PlayedGoal):
     """A pod that needs a node; edits are played in a world, as for ``--uncordon`` and the like."""
 
     pod: Pod
@@ -135,24 +135,13 @@ class OnePod(Struct, dict=True):
     worlds: EditedWorlds
     preempts: bool = True
     """Whether pods of lower priority are evicted for it, as kube-scheduler does."""
-    _evaluated: int = 0
 
-    def ask(self, change: Change) -> Answer | None:
-        return self._ask(change, self.worlds)
-
-    def ask_alone(self, change: Change) -> Answer | None:
-        return None if self._alone is None else self._ask(change, self._alone)
-
-    @cached_property
-    def _alone(self) -> EditedWorlds | None:
-        return self.worlds.if_alone(self._is_own)
-
-    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         revised = self.revise(change.settings)
         edited = worlds.after(change.edits) if change.edits else None
         if revised is None or (change.edits and edited is None):
             return None
-        self._evaluated += 1
+        self.spent += _PER_EVALUATION + len(self.cluster) / _NODES_PER_MILLISECOND
         cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
         try:
             evaluation = evaluate(self.plugins, revised.dressed(cluster), revised.pod)
@@ -161,9 +150,7 @@ class OnePod(Struct, dict=True):
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())
         if not fitting and (placed := self.by_preemption(revised.pod, change.edits, worlds)) is not None:
             fitting, edited = 1, placed
-        if edited is None:
-            return Answer(fitting)
-        return Answer(fitting, 1, worlds.consequences(edited), worlds.harm(edited, self._is_own))
+        return self.answered(worlds, edited, fitting)
 
     def by_preemption(
         self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
@@ -188,13 +175,8 @@ class OnePod(Struct, dict=True):
         world.queue.waiting.update(others)
         return edited.then(world)
 
-    def _is_own(self, pod: Pod) -> bool:
+    def is_own(self, pod: Pod) -> bool:
         return key_of(pod) == key_of(self.pod)
-
-    @property
-    def effort(self) -> float:
-        spent = self.worlds.effort + (self._alone.effort if self._alone is not None else 0)
-        return spent + self._evaluated * (_PER_EVALUATION + len(self.cluster) / _NODES_PER_MILLISECOND)
 
 
 def _without(world: World, own: PodKey) -> Cluster:
@@ -226,7 +208,8 @@ class Placed(Struct, frozen=True):
     """NAMESPACE/name of the pods that are preempted for them."""
 
 
-class Replicas(Struct, dict=True):
+@dataclass
+class Replicas(PlayedGoal):
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
     question: Simulate
@@ -238,20 +221,19 @@ class Replicas(Struct, dict=True):
     workload: WorkloadName | None = None
     victims: tuple[NamespacedName, ...] = ()
     """The pods preempted for them without any change."""
-    _spent: float = 0
-    """Effort spent outside of worlds, in milliseconds."""
 
-    def ask(self, change: Change) -> Answer | None:
-        return self._ask(change, self._worlds)
+    def __post_init__(self) -> None:
+        question, assumed = self.question, self.assumed
+        self.worlds = EditedWorlds(
+            lambda: world_of(self._snapshot, self.scheduler, preempts=question.preemption, assumed=assumed),
+            question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE,
+        )
 
-    def ask_alone(self, change: Change) -> Answer | None:
-        return None if self._alone is None else self._ask(change, self._alone)
-
-    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         after = worlds.after(change.edits) if change.edits else None
         if change.edits and after is None:
             return None
-        self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
+        self.spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
         revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
         try:
@@ -263,17 +245,12 @@ class Replicas(Struct, dict=True):
             placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
             return None
-        self._spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
-        victims = [victim for victim in placed.victims if victim not in self.victims]
-        harm = [f"preempting {victim}" for victim in victims]
-        if after is None:
-            return Answer(placed.count, self.replicas, harm=tuple(harm))
-        return Answer(
-            placed.count, self.replicas, worlds.consequences(after), (*harm, *worlds.harm(after, self._is_own))
-        )
+        self.spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
+        harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
+        return self.answered(worlds, after, placed.count, self.replicas, harm)
 
-    def _is_own(self, pod: Pod) -> bool:
-        return workload_of(self._worlds.unchanged.world, pod) == self.workload
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self.workload
 
     def placed(self, posed: Posed) -> Placed:
         (question,) = posed.questions
@@ -287,26 +264,10 @@ class Replicas(Struct, dict=True):
         count = len(question.present) - len(outcome.lost) + len(outcome.choices)
         return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
-    @property
-    def effort(self) -> float:
-        return self._spent + self._worlds.effort + (self._alone.effort if self._alone is not None else 0)
-
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster after the question's own edits."""
         return edited(self.snapshot, self.scheduler, self.question.namespace, preempts=self.question.preemption)[0]
-
-    @cached_property
-    def _worlds(self) -> EditedWorlds:
-        namespace = self.question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        preempts, assumed = self.question.preemption, self.assumed
-        return EditedWorlds(
-            lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
-        )
-
-    @cached_property
-    def _alone(self) -> EditedWorlds | None:
-        return self._worlds.if_alone(self._is_own)
 
 
 def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
@@ -322,7 +283,7 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
         pod=question.pod,
         cluster=posed.cluster,
         profile=question.profile,
-        asker=replicas,
+        goal=replicas,
         workload=question.workload,
         replicas=replicas.replicas,
         placed=placed,
@@ -506,7 +467,7 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     stuck, pod, profile = judged.stuck, judged.pod, judged.profile
     advised = None
     if stuck is not None:
-        advised = with_patches(*advice(stuck, FAMILIES, judged.asker), resolved, question.settings, question.named)
+        advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
     evaluation = None if stuck is None else stuck.evaluation
     unknown = not_modelled(pod, framework(profile), judged.cluster, profile)
     return AdviseReport(

@@ -3,13 +3,14 @@
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
 the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
 to be: one that names the same thing, not one merely spelled alike. What keeps a pod off certain nodes, in words that
-name them: its node selection, and what is wrong with each.
+name them: its node selection, and what is wrong with each. And the remedy for a closed domain that still sets the
+minimum of a hard constraint: nodeTaintsPolicy Honor.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -19,9 +20,11 @@ from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.selector import Requirement, Selector, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -444,3 +447,68 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
             "minimum is 0"
         )
     return f"{barring.letter} lets it in nowhere"
+
+
+def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, version: KubeVersion) -> Iterator[str]:
+    """A hint for each constraint with a closed minimum, in the ``evaluation`` of a pod that fits nowhere, that would
+    let ``pod`` on some node of ``cluster`` if it honored taints.
+
+    Found by asking again: about each constraint alone, and about all together if none helps alone.
+    """
+    closed = _closed_minimums(evaluation)
+    if not version.has("NodeInclusionPolicyInPodTopologySpread"):
+        return
+
+    def fitting(keys: Collection[str]) -> int:
+        """How many nodes fit with the policy set on the hard constraints over ``keys``; at most one per key."""
+        constraints = [
+            replace(constraint, node_taints_policy="Honor")
+            if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE
+            else constraint
+            for constraint in pod.spec.topology_spread_constraints
+        ]
+        honoring = replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+        try:
+            return int(np.count_nonzero(evaluate(evaluation.prepared.framework, cluster, honoring).feasible))
+        except SchedulingError:
+            return 0
+
+    alone = [((key,), fits) for key in closed if (fits := fitting([key]))]
+    together = () if alone or len(closed) < 2 else [(tuple(closed), fitting(closed))]
+    for keys, fits in (*alone, *together):
+        if fits:
+            minimums = " and that ".join(f"over {key} is set by {', '.join(closed[key])}" for key in keys)
+            where = "that constraint" if len(keys) == 1 else "these constraints"
+            yield (
+                f"the minimum {minimums}, where every node is tainted or cordoned: "
+                f"with nodeTaintsPolicy: Honor on {where} {fits} of {len(cluster)} nodes would fit"
+            )
+
+
+def _closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
+    """For a pod that fits nowhere, by topology key the domains with the fewest matching pods whose nodes are all
+    tainted or cordoned for it.
+
+    Only the pod's own constraints count, and only those that do not honor taints already.
+    """
+    state = evaluation.states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState) or evaluation.feasible.any():
+        return {}
+    barred = np.zeros(len(evaluation.cluster), dtype=np.bool_)
+    for name in (TaintToleration.name, NodeUnschedulable.name):
+        if name in evaluation.verdicts:
+            barred |= ~evaluation.verdicts[name].passes
+    own = [
+        counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints
+    ]
+    closed = {counted.constraint.topology_key: _closed(counted, barred) for counted in own}
+    return {key: domains for key, domains in closed.items() if domains}
+
+
+def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
+    if not counted.is_domain.any():
+        return []
+    is_open = np.zeros(len(counted.is_domain), dtype=np.bool_)
+    is_open[counted.column.codes[counted.eligible & ~barred]] = True
+    emptiest = counted.is_domain & (counted.counts == counted.counts[counted.is_domain].min())
+    return sorted(counted.column.values[code] for code in np.flatnonzero(emptiest & ~is_open))

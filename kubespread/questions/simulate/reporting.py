@@ -18,12 +18,11 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.queue.manner import Manner, Way
-from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.questions.simulate.report import (
     DeletedReplica,
     DomainRange,
@@ -195,7 +194,7 @@ def report_of(
         notes=(
             *question.notes,
             *sampling_notes(sampled, manner, shown.listed),
-            *_hints(question, plugins, shown, full),
+            *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
         ),
     )
 
@@ -329,11 +328,6 @@ def _preemption(question: Question, outcome: Outcome, manner: Manner) -> Preempt
     ):
         return None
     return preemption_report(preempt(stuck, post_filters(question.profile)), question.profile.version)
-
-
-def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Cluster) -> Iterator[str]:
-    if outcome.unplaced is not None and (closed := closed_minimums(outcome.unplaced)):
-        yield from taints_policy_hints(plugins, full, question.pod, closed, question.profile.version)
 
 
 def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
