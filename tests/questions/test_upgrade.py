@@ -10,7 +10,7 @@ import kubespread
 from kubespread import Scheduler, Snapshot, UpgradeReport, UsageError
 from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.quantity import parse
-from kubespread.questions.upgrade.replacing import replace_nodes
+from kubespread.questions.upgrade.answer import replace_nodes
 from kubespread.questions.worlds import world_of
 from kubespread.world.reporting.difference import Baseline, Trial
 from tests.builders import Data, hard, hosts, node, pod

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.verb import Edit
 
@@ -105,6 +106,11 @@ class Ladder(Struct, frozen=True):
         """A change of one size."""
         return cls(change.family, summary, 1, lambda _: change, change.letter)
 
+    @classmethod
+    def of_sizes(cls, sizes: Sequence[Change]) -> Ladder:
+        """Changes of one kind, each larger than the one before."""
+        return cls(sizes[0].family, sizes[-1].what, len(sizes), sizes.__getitem__)
+
     @property
     def least(self) -> Change:
         """The smallest size."""
@@ -120,13 +126,15 @@ class Answer(Struct, frozen=True):
     """The engine's answer after a change."""
 
     count: int
-    """The nodes that fit the pod; for several pods, how many of them find a node."""
+    """The nodes that fit the pod; for several pods, how many of them find a node; 1 for anything else that is done."""
     needed: int = 1
     """How many are needed."""
     consequences: tuple[str, ...] = ()
     """What happens to others: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
     """What others lose: a change that only shifts the problem to another pod solves nothing."""
+    lost: tuple[NamespacedName, ...] = ()
+    """Pods that are lost for good, which is part of the price of what is asked, and no harm."""
 
     @property
     def is_met(self) -> bool:
