@@ -12,8 +12,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import priority_of
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import run
+from kubespread.questions.queue.queue import Entry, run
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap

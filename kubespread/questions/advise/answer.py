@@ -35,7 +35,7 @@ from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.question import asks
-from kubespread.questions.queue.entries import Outcome
+from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck

@@ -13,8 +13,14 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup, pod_groups, verdicts_on
-from kubespread.questions.autoscaling.scaling_up import is_daemons, scale_up
+from kubespread.questions.autoscaling.growing import (
+    GrowingCluster,
+    PodGroup,
+    is_daemons,
+    pod_groups,
+    scale_up,
+    verdicts_on,
+)
 from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,

@@ -19,9 +19,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups.groups import Expander
-from kubespread.questions.autoscaling import scaling_up
-from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup, helps, largest_first
-from kubespread.questions.autoscaling.scaling_up import Decision
+from kubespread.questions.autoscaling.growing import Decision, GrowingCluster, PodGroup, grown_by, helps, largest_first
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.amounts import requested, scheduler_amounts
@@ -231,7 +229,7 @@ def loops(
             tied=tuple(option.group.name for option in others),
         )
 
-    return scaling_up.loops(world, decide)
+    return grown_by(world, decide)
 
 
 def _options(

@@ -5,7 +5,7 @@ Pods that wait for a node, grouped as autoscalers do: identical ones together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -14,6 +14,8 @@ from msgspec import Struct, field
 from kubespread.controllers.daemonset import pinned_to, should_run
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
+from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
+from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.amounts import allocatable, requested
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -21,6 +23,8 @@ from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.events.daemon_sets import follow
 from kubespread.world.events.world import World
 from kubespread.world.store.living_cluster import Applicant, LivingCluster
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -148,3 +152,76 @@ def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence
     growing = GrowingCluster(cluster, daemons)
     position = growing.add(node)
     return [group for group in groups if growing.verdict(group.pod, group.plugins, position) == SUCCESS]
+
+
+Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]
+"""Which nodes of which groups."""
+
+
+class Decision(Struct, frozen=True):
+    """What an autoscaler does about pods that wait."""
+
+    additions: Additions
+    expected: int
+    """For how many of the pods it finds room there."""
+    why: str | None
+    tied: tuple[str, ...] = ()
+    """Groups that might have been taken as well."""
+
+
+def grown_by(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None]) -> Iterator[ScalingLoop]:
+    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or nodes that came helped nobody."""
+    number = 0
+    while pending := pod_groups(world):
+        decision = decide(pending)
+        if decision is None:
+            return
+        number += 1
+        before, mark = sum(map(len, pending)), len(world.happenings.placed)
+        added = scale_up(world, decision.additions)
+        still_pending = sum(map(len, pod_groups(world)))
+        yield ScalingLoop(
+            number=number,
+            added=tuple(added),
+            pending=before,
+            expected=decision.expected,
+            placed=_placed_since(world, mark),
+            left=still_pending,
+            why=decision.why,
+            tied=decision.tied,
+        )
+        if still_pending >= before:
+            return
+
+
+def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
+    """Add the nodes, create the pods of their DaemonSets, and let everyone work until nothing changes."""
+    taken = set(world.cluster.nodes.names)
+    came: list[GroupNodes] = []
+    arrived: list[Node] = []
+    for group, machines in additions:
+        if not machines:
+            continue
+        nodes = group.new_nodes(machines, taken)
+        names = tuple(node.metadata.name for node in nodes)
+        taken.update(names)
+        group.added += names
+        group.launched += machines
+        arrived += nodes
+        types = tuple(machine.type for machine in machines if machine.type is not None)
+        came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names, types=types))
+    change = NodeChange(added=tuple(arrived))
+    world.change_nodes(change)
+    follow(world, change, {})
+    world.settle()
+    return came
+
+
+def _placed_since(world: World, mark: int) -> int:
+    """How many pods were placed since there were ``mark`` of them, without those of DaemonSets."""
+    return sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
+
+
+def is_daemons(world: World, pod: Pod) -> bool:
+    owner = world.book.owner_of(pod)
+    return owner is not None and owner.kind == "DaemonSet"

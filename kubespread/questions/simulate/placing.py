@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.questions.gangs.gang import Asked, Choosing, Gang
-from kubespread.questions.gangs.units import PodGroupMembers, SingleWorkload, Unit, WhatIfGangs
-from kubespread.questions.queue.entries import Entry, Outcome
+from kubespread.questions.gangs.gang import Asked, Choosing, Gang, PodGroupMembers, SingleWorkload, Unit, WhatIfGangs
 from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.queue.manner import Manner, Way
-from kubespread.questions.queue.queue import run
+from kubespread.questions.queue.queue import Entry, Outcome, run
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.simulate.reporting import Question, Ran, ran, report_of
 from kubespread.reports.parts import LookAhead

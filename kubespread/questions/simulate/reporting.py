@@ -21,8 +21,8 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs.gang import Gang
-from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.queue.manner import Manner, Way
+from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.simulate.report import (
     DeletedReplica,
     DomainRange,

@@ -10,8 +10,8 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth
 from kubespread.controllers.deployment.revisions import new_replica_set
 from kubespread.kube.api.core import Pod
-from kubespread.questions.queue.entries import Outcome
 from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
+from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.reporting import Played

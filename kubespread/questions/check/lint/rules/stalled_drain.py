@@ -49,8 +49,7 @@ from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, PodChange, Subject, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import place
+from kubespread.questions.queue.queue import Entry, place
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment
