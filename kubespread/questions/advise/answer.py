@@ -44,10 +44,9 @@ from kubespread.questions.resolving import Resolved, given_pods, resolve, revise
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import Posed, pose
-from kubespread.questions.simulate.placing import outcomes
+from kubespread.questions.simulate.demand import Demand
+from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.reporting import Question
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.reports.judged_nodes import constraint_reports
@@ -238,9 +237,9 @@ class Replicas(PlayedGoal):
         revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
         try:
             posed = pose(revised, snapshot, self.scheduler)
-            question = posed.questions[0]
-            may_preempt = revised.preemption and has_lower(posed.cluster, question.pod)
-            if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
+            (demand,) = posed.demands
+            may_preempt = revised.preemption and has_lower(posed.cluster, demand.pod)
+            if not may_preempt and (most := _most_running(posed.cluster, demand)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
@@ -253,15 +252,14 @@ class Replicas(PlayedGoal):
         return workload_of(self.worlds.unchanged.world, pod) == self.workload
 
     def placed(self, posed: Posed) -> Placed:
-        (question,) = posed.questions
-        make_world = partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed)
-        (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner, make_world)
+        (demand,) = posed.demands
+        queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
+        (outcome,), _ = queue.placed(posed.manner.ways(len(posed.cluster))[0])
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
-        if question.played is not None:
-            rollout, preempted = question.played.rollout, question.played.preempted
-            count = self.replicas - rollout.pending - rollout.not_created
-            return Placed(count, outcome, tuple(victim.pod for victim in preempted))
-        count = len(question.present) - len(outcome.lost) + len(outcome.choices)
+        if (played := demand.change.played) is not None:
+            count = self.replicas - played.report.pending - played.report.not_created
+            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted))
+        count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
         return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
     @cached_property
@@ -275,52 +273,52 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     if resolved.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
-    (question,) = posed.questions
+    (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     judged = partial(
         Judged,
-        pod=question.pod,
+        pod=demand.pod,
         cluster=posed.cluster,
-        profile=question.profile,
+        profile=demand.profile,
         goal=replicas,
-        workload=question.workload,
+        workload=demand.workload,
         replicas=replicas.replicas,
         placed=placed,
-        notes=question.notes,
-        admission=question.admission,
+        notes=demand.notes,
+        admission=demand.candidate.admission,
     )
     if placed >= replicas.replicas:
         return judged(victims=replicas.victims)
-    evaluation = outcome.unplaced or _evaluation(posed, question)
-    stopped = outcome.stopped or question.refusal
-    if evaluation is None or not question.replicas:
+    evaluation = outcome.unplaced or _evaluation(posed, demand)
+    stopped = outcome.stopped or demand.growth.created.refusal
+    if evaluation is None or not demand.growth.further:
         return judged(message=stopped)
-    in_free_room = None if placed or question.played is not None else replicas.replicas
-    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)
+    in_free_room = None if placed or demand.change.played is not None else replicas.replicas
+    stuck = Stuck(evaluation, demand.profile.version, replicas.replicas - placed, placed, in_free_room)
     return judged(message=stopped, stuck=stuck)
 
 
-def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
+def _evaluation(posed: Posed, demand: Demand) -> Evaluation | None:
     """The evaluation of one more replica, where nothing else tells what could be changed."""
     try:
-        return evaluate(framework(question.profile), posed.cluster, question.pod)
+        return evaluate(framework(demand.profile), posed.cluster, demand.pod)
     except SchedulingError:
         return None
 
 
-def _most_running(cluster: Cluster, question: Question) -> int:
+def _most_running(cluster: Cluster, demand: Demand) -> int:
     """An upper bound on the replicas with a node, whatever else keeps them off: those running, and as many more as cpu,
     memory and the number of pods leave room for.
     """
-    if question.played is not None or NodeResourcesFit.name not in question.profile.filters:
+    if demand.change.played is not None or NodeResourcesFit.name not in demand.profile.filters:
         return sys.maxsize
-    requests = scheduler_amounts(pod_requests(question.pod))
+    requests = scheduler_amounts(pod_requests(demand.pod))
     room = free(cluster, PODS)
     for resource in ("cpu", "memory"):
         if requested := requests.get(resource, 0):
             room = np.minimum(room, free(cluster, resource) // requested)
-    return len(question.present) + int(room.sum())
+    return len(demand.present) + int(room.sum())
 
 
 _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"

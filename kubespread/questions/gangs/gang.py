@@ -16,7 +16,7 @@ Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorit
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -269,13 +269,6 @@ class Gang(Struct, frozen=True, eq=False):
     def needed(self) -> int:
         """How many members have to find a node."""
         return max(0, self.size - self.scheduled)
-
-
-class Asked(Struct, frozen=True):
-    """One workload to be placed, as part of a gang or not."""
-
-    entry: Entry
-    gang: Gang | None = None
 
 
 class Attempt(Struct, frozen=True):
@@ -642,3 +635,62 @@ def _blocked(stuck: Tried, place: int) -> BlockedMember | None:
         stopped=outcome.stopped,
         conclusion=None if unplaced is None else bars(unplaced),
     )
+
+
+def run_with_gangs(
+    cluster: Cluster,
+    entries: Sequence[Entry],
+    gangs: Sequence[Gang | None],
+    break_tie: Tiebreaker,
+    *,
+    seed: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> tuple[list[Outcome], Cluster]:
+    """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
+    in the order given. Returns each entry's outcome, in the order given, and the resulting cluster.
+
+    ``seed`` chooses among domains of equal scores; None takes the first by name.
+    """
+    choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
+    units = list(_units(entries, gangs))
+    waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
+    while waiting:
+        newly_placed = []
+        for unit in waiting:
+            before = unit.count
+            cluster = unit.place(cluster, choosing)
+            newly_placed.append(unit.count - before)
+            placed += newly_placed[-1]
+            if on_progress is not None:
+                on_progress(placed)
+        # What fits nowhere is tried again if others were placed after it.
+        waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
+    outcomes: dict[int, Outcome] = {}
+    for unit in units:
+        outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
+    return [outcomes[position] for position in range(len(entries))], cluster
+
+
+def _units(entries: Sequence[Entry], gangs: Sequence[Gang | None]) -> Iterator[Unit]:
+    """The workloads that are placed together."""
+    members: dict[Gang, list[int]] = {}
+    for position, (entry, gang) in enumerate(zip(entries, gangs, strict=True)):
+        if gang is None:
+            yield SingleWorkload([position], [entry])
+        elif gang.pod_group is None:
+            yield WhatIfGangs([position], [entry], gang)
+        else:
+            members.setdefault(gang, []).append(position)
+    for gang, positions in members.items():
+        yield PodGroupMembers(positions, [entries[position] for position in positions], gang)
+
+
+def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
+    """The outcomes of its workloads, with the constraints as they are once the queue is done."""
+    idle = [replace(entry, count=0, per_node=False) for entry in unit.entries]
+    now, _ = run(cluster, idle, break_tie)
+    for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):
+        unit.tell(place)
+        outcome.before = after.before if outcome.before is None else outcome.before
+        outcome.after = after.after
+        yield outcome

@@ -15,15 +15,14 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.simulate.reporting import Question
 from kubespread.questions.worlds import world_of
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scenario.prices import Prices
@@ -39,19 +38,18 @@ GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 class Simulated(Struct, frozen=True):
     """One workload, placed as far as possible."""
 
-    candidate: Candidate
-    question: Question
+    demand: Demand
     report: SimulateReport
 
     @property
     def lacking(self) -> int:
         """How many replicas exist without a node; a DaemonSet's pods are for existing nodes."""
-        if self.candidate.is_daemon:
+        if self.demand.candidate.is_daemon:
             return 0
-        if self.question.played is not None:
-            return self.question.played.rollout.pending
-        preempted = len(self.question.present) - self.report.present
-        return max(0, (self.question.count or 0) + preempted - self.report.placed)
+        if self.demand.change.played is not None:
+            return self.demand.change.played.report.pending
+        preempted = len(self.demand.present) - self.report.present
+        return max(0, (self.demand.growth.count or 0) + preempted - self.report.placed)
 
 
 def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
@@ -76,9 +74,9 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     """
     placed = [pod for simulation in simulated for pod in _placed(simulation)]
     companions = [
-        _owned(companion, simulation.candidate)
+        _owned(companion, simulation.demand.candidate)
         for simulation in simulated
-        for companion in simulation.candidate.companions
+        for companion in simulation.demand.candidate.companions
     ]
     objects = with_companions(snapshot.objects, companions)
     world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
@@ -86,16 +84,15 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
-        template = states.as_template(simulation.candidate.pod)
-        namespace = template.metadata.namespace
-        names = (name for name in replica_names(simulation.candidate.pod, ()) if (namespace, name) not in world.book)
+        pod = simulation.demand.candidate.pod
+        template = states.as_template(pod)
+        names = (name for name in replica_names(pod, ()) if (template.metadata.namespace, name) not in world.book)
         for name in islice(names, simulation.lacking):
             world.create(states.copy_of(template, name, world.timestamp), template)
     # Controllers should want the requested replicas, whatever their objects say.
-    owners: set[WorkloadName | None] = {world.book.owner_of(simulation.candidate.pod) for simulation in simulated}
-    for owner in owners - {None}:
-        assert owner is not None
-        world.owner(owner).replicas = len(world.book.of(owner))
+    for simulation in simulated:
+        if (owner := world.book.owner_of(simulation.demand.candidate.pod)) is not None:
+            world.owner(owner).replicas = len(world.book.of(owner))
     if victims:
         world.settle()
     return world
@@ -143,13 +140,13 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
 
 def _placed(simulation: Simulated) -> Iterator[Pod]:
     """The placed pods; those of a rollout are in the cluster already."""
-    for placement in simulation.report.placements if simulation.question.played is None else ():
-        pod = states.copy_of(simulation.candidate.pod, placement.pod, "")
+    for placement in simulation.report.placements if simulation.demand.change.played is None else ():
+        pod = states.copy_of(simulation.demand.candidate.pod, placement.pod, "")
         yield states.on_node(pod, placement.node, states.running_since("", ready=True))
 
 
 def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
-    if any(simulation.candidate.one_by_one and simulation.lacking for simulation in simulated):
+    if any(simulation.demand.candidate.one_by_one and simulation.lacking for simulation in simulated):
         yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
-    if any(simulation.question.played is not None and simulation.lacking for simulation in simulated):
+    if any(simulation.demand.change.played is not None and simulation.lacking for simulation in simulated):
         yield "a rollout that waits for nodes is not taken up again once they are there"

@@ -1,231 +1,249 @@
-"""N replicas of pods placed one after another: where they land, what stops them, how evenly they are spread."""
+"""N replicas of workloads placed one after another: how each grows, shrinks or is rolled out, and where they land."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.questions.gangs.gang import Asked, Choosing, Gang, PodGroupMembers, SingleWorkload, Unit, WhatIfGangs
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.replicas import Desired, growth_gaps, growths
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.versions import SCORES_SINCE
+from kubespread.questions.gangs.gang import run_with_gangs
 from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.queue.manner import Manner, Way
 from kubespread.questions.queue.queue import Entry, Outcome, run
+from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.scene import OnProgress, Scene
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.demand import Demand, controlled_changes
+from kubespread.questions.simulate.gangs import gang_notes, gangs_of, what_if
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.simulate.reporting import Question, Ran, ran, report_of
+from kubespread.questions.simulate.reporting import Ran, report_of
+from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import LookAhead
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Tiebreaker
+from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.store import claims
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
-# One queue in which some workloads are gangs: each gang is placed whole or not at all, by priority, then in the order
-# given.
+MOST_REPLICAS = 50_000
+"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
+pods.
+"""
 
 
-def run_with_gangs(
-    cluster: Cluster,
-    workloads: Sequence[Asked],
-    break_tie: Tiebreaker,
-    *,
-    seed: int | None = None,
+class Posed(Struct, frozen=True):
+    """Workloads and the cluster they will be placed in, after their controllers' work."""
+
+    resolved: Resolved
+    demands: Sequence[Demand]
+    cluster: Cluster
+    manner: Manner
+
+
+def pose(
+    question: Simulate,
+    snapshot: Snapshot,
+    scheduler: Scheduler,
     on_progress: Callable[[int], None] | None = None,
-) -> tuple[list[Outcome], Cluster]:
-    """Place every entry's copies on ``cluster``, those of one gang all or none. Returns each entry's outcome, in the
-    order given, and the resulting cluster.
+    on_refused: Callable[[KubespreadError], None] | None = None,
+    *,
+    counts_quotas: bool = True,
+) -> Posed:
+    """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    replicas = question.desired
+    if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
+        raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
+    as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
+    resolved = resolve(
+        snapshot, question.pods, scheduler, question.choosing,
+        settings=question.settings, counts_quotas=False, preempts=question.preemption, on_refused=on_refused,
+    )  # fmt: skip
+    if not resolved.version.since(SCORES_SINCE):
+        reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
+    nodes = resolved.snapshot.nodes
+    keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
+    if as_gangs is not None and as_gangs.topology_key:
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
+        check_topology_keys([as_gangs.topology_key], nodes, ())
+    pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
+    check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
+    desired = Desired(
+        as_gangs.size if as_gangs is not None and replicas is None else replicas,
+        question.as_many_as_fit,
+        question.from_scratch,
+        counts_quotas=counts_quotas and scheduler.admission,
+    )
+    manner = Manner(
+        question.ties, question.seed, question.runs, question.deals,
+        preempts=question.preemption, tells_preemption=question.tells_preemption, keys=keys,
+        on_progress=on_progress, sample=question.sample,
+    )  # fmt: skip
+    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
+    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
+    changes, cluster = controlled_changes(resolved, grown, scheduler, manner)
+    index = resolved.cluster.nodes.index
+    leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    cluster = cluster.after(Change(gone=leaving))
+    gangs = gangs_of(as_gangs, resolved, grown, cluster)
+    if any(gangs) and question.sample:
+        raise UsageError("sampling does not go with pods of a PodGroup")
+    demands = [
+        Demand.of(*pair, growth, change, cluster, gang, gang_notes(as_gangs, pair[0], resolved.version))
+        for pair, growth, change, gang in zip(pairs, grown, changes, gangs, strict=True)
+    ]
+    return Posed(resolved, demands, cluster, manner)
 
-    ``seed`` chooses among domains of equal scores; None takes the first by name.
-    """
-    choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
-    units = list(_units(workloads))
-    waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
-    while waiting:
-        newly_placed = []
-        for unit in waiting:
-            before = unit.count
-            cluster = unit.place(cluster, choosing)
-            newly_placed.append(unit.count - before)
-            placed += newly_placed[-1]
-            if on_progress is not None:
-                on_progress(placed)
-        # What fits nowhere is tried again if others were placed after it.
-        waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
-    outcomes: dict[int, Outcome] = {}
-    for unit in units:
-        outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
-    return [outcomes[position] for position in range(len(workloads))], cluster
+
+def _refused_with_gangs(question: Simulate) -> list[str]:
+    """Requested options that are not modeled for gangs."""
+    asked_for = {
+        "preemption": question.tells_preemption,
+        "an autoscaler": question.autoscaler is not None,
+        "sampling": question.sample,
+    }
+    return [name for name, is_asked in asked_for.items() if is_asked]
 
 
-def _units(workloads: Sequence[Asked]) -> Iterator[Unit]:
-    """The workloads that are placed together."""
-    members: dict[Gang, list[int]] = {}
-    for position, workload in enumerate(workloads):
-        if workload.gang is None:
-            yield SingleWorkload([position], [workload.entry])
-        elif workload.gang.pod_group is None:
-            yield WhatIfGangs([position], [workload.entry], workload.gang)
-        else:
-            members.setdefault(workload.gang, []).append(position)
-    for gang, positions in members.items():
-        yield PodGroupMembers(positions, [workloads[position].entry for position in positions], gang)
-
-
-def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
-    """The outcomes of its workloads, with the constraints as they are once the queue is done."""
-    idle = [_placing_nothing(entry) for entry in unit.entries]
-    now, _ = run(cluster, idle, break_tie)
-    for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):
-        unit.tell(place)
-        outcome.before = after.before if outcome.before is None else outcome.before
-        outcome.after = after.after
-        yield outcome
-
-
-def _placing_nothing(entry: Entry) -> Entry:
-    return replace(entry, count=0, per_node=False)
+def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
+    """The topology keys of the pod's constraints, else of the profile's own defaults."""
+    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
+    constraints = candidate.pod.spec.topology_spread_constraints or defaults
+    return [constraint.topology_key for constraint in constraints]
 
 
 class Queue:
-    """Pods of several workloads that are placed in one queue, as kube-scheduler would; ``make_world`` makes the
-    cluster's world, for replicas that preempt others.
+    """The pods of posed workloads placed in one queue, as kube-scheduler would; independent runs of it are work for
+    several processes.
     """
 
-    def __init__(
-        self, cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World]
-    ) -> None:
-        if any(question.gang is not None for question in questions):
-            manner = replace(manner, preempts=False)
-        self._cluster, self._questions, self._manner, self._make_world = cluster, questions, manner, make_world
-        self._frameworks = _frameworks(questions)
+    def __init__(self, posed: Posed, make_world: Callable[[], World]) -> None:
+        """``make_world`` makes the cluster's world, for replicas that preempt others."""
+        self.posed, self._make_world = posed, make_world
+        is_with_gangs = any(demand.gang is not None for demand in posed.demands)
+        self._manner = replace(posed.manner, preempts=False) if is_with_gangs else posed.manner
+        # Pods of one framework share what its plugins prepare.
+        made = {id(demand.profile): framework(demand.profile) for demand in posed.demands}
+        self._frameworks = [made[id(demand.profile)] for demand in posed.demands]
+
+    @classmethod
+    def of(cls, question: Simulate, scene: Scene) -> Self:
+        """In a worker: what was refused was said where the question was asked."""
+        return cls.posing(question, scene, on_refused=lambda _: None)
+
+    @classmethod
+    def posing(
+        cls,
+        question: Simulate,
+        scene: Scene,
+        on_progress: OnProgress | None = None,
+        on_refused: Callable[[KubespreadError], None] | None = None,
+        *,
+        counts_quotas: bool = True,
+    ) -> Self:
+        """As for `pose`."""
+        scheduler = scene.scheduler
+        posed = pose(question, scene.snapshot, scheduler, on_progress, on_refused, counts_quotas=counts_quotas)
+        return cls(posed, lambda: world_of(posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed))
+
+    @property
+    def assumed(self) -> dict[str, None]:
+        return self.posed.cluster.assumed
+
+    def __call__(self, way: Way) -> list[Ran]:
+        """What one run of each workload comes to."""
+        return [Ran(len(outcome.choices), outcome.after) for outcome in self.placed(way)[0]]
 
     def reports(self, run_besides: Callable[[Sequence[Way]], Iterable[Sequence[Ran]]]) -> tuple[SimulateReport, ...]:
         """One for each workload, in the order given: how the first run ends, and beside it what ``run_besides`` gives
         for the ways of the others.
         """
-        first, *others = self._manner.ways(len(self._cluster))
-        shown, full = self._placed(first)
-        runs = [list(map(ran, shown)), *(run_besides(others) if others else ())]
+        cluster, manner = self.posed.cluster, self._manner
+        first, *others = manner.ways(len(cluster))
+        shown, full = self.placed(first)
+        runs = [
+            [Ran(len(outcome.choices), outcome.after) for outcome in shown],
+            *(run_besides(others) if others else ()),
+        ]
         return tuple(
             report_of(
-                self._cluster,
-                question,
-                plugins,
-                self._manner,
-                shown[place],
-                [each[place] for each in runs],
-                full,
-                _look_ahead(self._cluster, self._questions, shown, place, plugins),
+                cluster, demand, plugins, manner, shown[place], [each[place] for each in runs], full,
+                self._look_ahead(shown, place),
             )
-            for place, (question, plugins) in enumerate(zip(self._questions, self._frameworks, strict=True))
-        )
-
-    def run(self, way: Way) -> list[Ran]:
-        """What one run of each workload comes to."""
-        return list(map(ran, self._placed(way)[0]))
-
-    def _placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
-        return _placed(self._cluster, self._questions, self._frameworks, self._manner, way, self._make_world)
-
-
-def outcomes(
-    cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World] | None = None
-) -> list[Outcome]:
-    """The outcome of each of ``questions`` in one queue, without reports.
-
-    ``make_world`` makes the world of the cluster; without it nothing is preempted.
-    """
-    (way, *_) = manner.ways(len(cluster))
-    return _placed(cluster, questions, _frameworks(questions), manner, way, make_world)[0]
-
-
-def _placed(
-    cluster: Cluster,
-    questions: Sequence[Question],
-    frameworks: Sequence[Framework],
-    manner: Manner,
-    way: Way,
-    make_world: Callable[[], World] | None = None,
-) -> tuple[list[Outcome], Cluster]:
-    entries = [
-        Entry(
-            question.pod,
-            plugins,
-            question.count,
-            question.is_daemon,
-            frozenset(question.present.values()),
-            frozenset(question.present),
-            question.claimants,
-            # Claims of a single pod are not bound: it is judged in the cluster as it is.
-            binds=question.workload is not None,
-            # As many as fit means as many as fit besides the others.
-            preempts_as=question.profile if manner.preempts and question.replicas is not None else None,
+            for place, (demand, plugins) in enumerate(zip(self.posed.demands, self._frameworks, strict=True))
         )  # fmt: skip
-        for question, plugins in zip(questions, frameworks, strict=True)
-        if question.played is None
-    ]
-    gangs = [question.gang for question in questions if question.played is None]
-    placed, full = _run(cluster, entries, gangs, way, manner, make_world)
-    return _with_played(questions, placed), full
 
+    def placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
+        """The outcome of each workload in one run, and the resulting cluster."""
+        cluster, manner = self.posed.cluster, self._manner
+        gangs = [demand.gang for demand in self.posed.demands if demand.change.played is None]
+        entries = [
+            Entry(
+                demand.pod,
+                plugins,
+                demand.growth.count,
+                demand.candidate.is_daemon,
+                frozenset(demand.present.values()),
+                frozenset(demand.present),
+                demand.claimants,
+                # Claims of a single pod are not bound: it is judged in the cluster as it is.
+                binds=demand.workload is not None,
+                # As many as fit means as many as fit besides the others.
+                preempts_as=demand.profile if manner.preempts and demand.growth.further is not None else None,
+            )
+            for demand, plugins in zip(self.posed.demands, self._frameworks, strict=True)
+            if demand.change.played is None
+        ]
+        break_tie, on_progress = way.tiebreaker(), manner.on_progress
+        if any(gangs):
+            outcomes, full = run_with_gangs(cluster, entries, gangs, break_tie, seed=way.seed, on_progress=on_progress)
+        else:
+            outcomes, full = run(
+                cluster, entries, break_tie, search=way.search(), on_progress=on_progress, make_world=self._make_world
+            )
+        rest = iter(outcomes)
+        # What was played before keeps its position.
+        return [
+            next(rest) if demand.change.played is None else demand.change.played.outcome
+            for demand in self.posed.demands
+        ], full
 
-def _run(
-    cluster: Cluster,
-    entries: Sequence[Entry],
-    gangs: Sequence[Gang | None],
-    way: Way,
-    manner: Manner,
-    make_world: Callable[[], World] | None,
-) -> tuple[list[Outcome], Cluster]:
-    break_tie, on_progress = way.tiebreaker(), manner.on_progress
-    if not any(gangs):
-        return run(cluster, entries, break_tie, search=way.search(), on_progress=on_progress, make_world=make_world)
-    return run_with_gangs(cluster, list(map(Asked, entries, gangs)), break_tie, seed=way.seed, on_progress=on_progress)
-
-
-def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """All outcomes, with those played before in their positions."""
-    rest = iter(outcomes)
-    return [next(rest) if question.played is None else question.played.outcome for question in questions]
-
-
-def _frameworks(questions: Sequence[Question]) -> list[Framework]:
-    """One framework per profile: pods of one framework share what its plugins prepare."""
-    made = {id(question.profile): framework(question.profile) for question in questions}
-    return [made[id(question.profile)] for question in questions]
-
-
-def _look_ahead(
-    cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
-) -> LookAhead | None:
-    question, outcome = questions[place], outcomes[place]
-    if (
-        question.played is not None
-        or question.is_daemon
-        or question.gang is not None
-        or question.count is None
-        or len(outcome.choices) >= question.count
-        or not outcome.stuck
-        # Each placement would bind claims.
-        or question.claimants is not None
-        or claims.unbound_claims(cluster, question.pod)
-    ):
-        return None
-    return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
-
-
-def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int) -> Cluster:
-    """The cluster with the placed pods of all workloads except the one at ``place``."""
-    others = [
-        (question.pod, choice.node)
-        for position, (question, outcome) in enumerate(zip(questions, outcomes, strict=True))
-        if position != place
-        for choice in outcome.choices
-    ]
-    gone = [(victim.pod, victim.node) for outcome in outcomes for _, victim in outcome.preempted]
-    return cluster.after(Change(come=others, gone=gone)) if others or gone else cluster
+    def _look_ahead(self, outcomes: Sequence[Outcome], place: int) -> LookAhead | None:
+        """Another order of the replicas at ``place``, where they stay pending though their order could matter."""
+        cluster, demand, outcome = self.posed.cluster, self.posed.demands[place], outcomes[place]
+        count = demand.growth.count
+        if (
+            demand.change.played is not None
+            or demand.candidate.is_daemon
+            or demand.gang is not None
+            or count is None
+            or len(outcome.choices) >= count
+            or not outcome.stuck
+            # Each placement would bind claims.
+            or demand.claimants is not None
+            or claims.unbound_claims(cluster, demand.pod)
+        ):
+            return None
+        others = [
+            (other.pod, choice.node)
+            for position, (other, theirs) in enumerate(zip(self.posed.demands, outcomes, strict=True))
+            if position != place
+            for choice in theirs.choices
+        ]
+        gone = [(victim.pod, victim.node) for theirs in outcomes for _, victim in theirs.preempted]
+        beside = cluster.after(Change(come=others, gone=gone)) if others or gone else cluster
+        return look_ahead(self._frameworks[place], beside, demand.pod, count)

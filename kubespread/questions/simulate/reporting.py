@@ -1,28 +1,24 @@
-"""The outcome of placing one workload's replicas, as a report.
-
-Workloads to be placed, as given to a simulation.
-"""
+"""The outcome of placing one workload's replicas, as a report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from statistics import median_low
 
-import msgspec
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Pod
+from kubespread.candidate.replicas import Growth
 from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.manner import Manner, Way
 from kubespread.questions.queue.queue import Outcome
+from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.simulate.report import (
     DeletedReplica,
     DomainRange,
@@ -49,74 +45,13 @@ from kubespread.reports.parts import (
     skew_now,
     skew_of,
 )
-from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.building import post_filters
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.preemption import has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.sampling import SearchRules
 from kubespread.world.store import claims
-from kubespread.world.store.claims import Replicas
-from kubespread.world.store.pod_book import PodKey
-
-
-class Played(Struct, frozen=True):
-    """A rollout that is finished or stuck."""
-
-    outcome: Outcome
-    rollout: RolloutReport
-    preempted: Sequence[PreemptedPod] = ()
-    """The pods that its new pods preempted."""
-
-
-class Question(Struct, frozen=True):
-    """One workload to be placed."""
-
-    pod: Pod
-    profile: Profile
-    replicas: int | None
-    """How many to add; None for as many as fit."""
-    names: Iterator[str]
-    """The names of replicas, in order."""
-    creatable: int | None = None
-    """How many of them admission allows, None for all."""
-    refusal: str = ""
-    """The message for the first one refused."""
-    is_daemon: bool = False
-    """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
-    waiting: int = 0
-    """How many of the replicas exist already, and wait for a node."""
-    one_by_one: bool = False
-    """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
-    played: Played | None = None
-    """The result so far, where its controller rolled it out: the cluster is as that left it."""
-    claimants: Replicas | None = None
-    """The replicas where each has claims of its own."""
-    gang: Gang | None = None
-    """The gang of its pods, placed together or not at all."""
-    deleted: Sequence[tuple[Pod, int]] = ()
-    """The replicas that its controller deletes, each with its node; the cluster is without them."""
-    dealt_skews: Sequence[Dealt | None] = ()
-    """Per constraint the skew over all deals of equal replicas, where some are deleted."""
-    present: Mapping[PodKey, int] = field(default_factory=dict)
-    """The workload's replicas that run already, each with its node, by position."""
-    workload: str | None = None
-    """Kind/name of what the replicas belong to."""
-    notes: Sequence[str] = ()
-    admission: Sequence[str] = ()
-
-    def as_gang(self, gang: Gang | None, notes: Iterable[str]) -> Question:
-        """The same workload with its pods as members of ``gang``."""
-        return replace(self, gang=gang, notes=(*self.notes, *notes))
-
-    @property
-    def count(self) -> int | None:
-        """How many are created."""
-        counts = [count for count in (self.replicas, self.creatable) if count is not None]
-        return min(counts, default=None)
 
 
 class Ran(Struct, frozen=True):
@@ -127,13 +62,9 @@ class Ran(Struct, frozen=True):
     """The constraints once the queue is done."""
 
 
-def ran(outcome: Outcome) -> Ran:
-    return Ran(len(outcome.choices), outcome.after)
-
-
 def report_of(
     cluster: Cluster,
-    question: Question,
+    demand: Demand,
     plugins: Framework,
     manner: Manner,
     shown: Outcome,
@@ -141,154 +72,149 @@ def report_of(
     full: Cluster,
     another_order: LookAhead | None,
 ) -> SimulateReport:
-    pod, profile = question.pod, question.profile
-    before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
-    placed, present = [choice.node for choice in shown.choices], _left(question, shown)
-    shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
+    pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
+    names, before = cluster.nodes.names, shown.before or ()
+    deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
+    if deleted:
+        before = domain_counts(plugins.prepare(cluster.after(Change(come=deleted)), pod).states)
+    staying = Counter(demand.present.values())
+    staying.subtract(shown.lost)
+    placed, present = [choice.node for choice in shown.choices], list(staying.elements())
+    shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
     keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
-    worst_loss = worst_losses(cluster, [*placed, *present], keys)
-    desired = shown.wanted if question.is_daemon else question.replicas
-    existing, refused, missing = _made(question, shown, desired)
-    placements = tuple(_placements(cluster, question, shown))
+    worst_loss = _worst_losses(cluster, [*placed, *present], keys)
+    desired = shown.wanted if candidate.is_daemon else demand.growth.further
+    existing, refused, missing = _made(demand, shown, desired)
+    placements = tuple(
+        Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
+        for position, (choice, name) in enumerate(zip(shown.choices, demand.names, strict=False))
+    )
     ways = manner.ways(len(cluster))
-    sampled = sampling(shown, plugins.search, ways[0])
+    # kube-scheduler looks at every node where nothing says how many are enough.
+    enough = plugins.search.enough(shown.listed) if shown.listed else None
+    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough, start=ways[0].start)
     return SimulateReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        workload=question.workload,
-        replicas=None if desired is None else desired + len(question.present),
+        workload=demand.workload,
+        replicas=None if desired is None else desired + len(demand.present),
         present=len(present),
         created=None if desired is None else len(present) + existing,
         not_created=refused,
         not_made_yet=missing - refused,
         placed=len(placed),
         placements=placements,
-        preempts=manner.preempts and question.replicas is not None,
-        preempted=tuple(_preempted(cluster, question, shown, placements)),
-        stopped=shown.stopped or _refusal(question, shown),
+        preempts=manner.preempts and demand.growth.further is not None,
+        preempted=tuple(_preempted(cluster, demand, shown, placements)),
+        stopped=shown.stopped or _refusal(demand.growth, len(placed)),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
         seed=ways[0].seed,
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
-        skew=tuple(map(_skew_change, before, shown.after, question.dealt_skews or repeat(None))),
-        deleted=tuple(_deleted(cluster, question)),
-        rollout=None if question.played is None else question.played.rollout,
+        skew=tuple(map(_skew_change, before, shown.after, change.dealt_skews or repeat(None))),
+        deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
+        rollout=None if change.played is None else change.played.report,
         worst_loss=worst_loss,
-        nodes=tuple(nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
         sampling=sampled,
         runs=_runs_report(ways, runs) if manner.runs > 1 else None,
         look_ahead=another_order,
-        gang=shown.gang and _gang_of(question, shown.gang),
-        preemption=_preemption(question, shown, manner),
+        gang=shown.gang and _gang_of(demand, shown.gang),
+        preemption=_preemption(demand, shown, manner),
         not_modelled=(
-            *not_modelled(pod, plugins, cluster, profile, is_grouped=question.gang is not None),
-            *(question.gang.not_modelled if question.gang is not None else ()),
-            *_preemption_not_modelled(question, shown),
-            *_claims_not_modelled(cluster, question),
-            *_behind_not_modelled(question, shown),
-            *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
+            *(demand.gang.not_modelled if demand.gang is not None else ()),
+            *_not_modelled(cluster, demand, shown, manner, sampled),
         ),
-        admission=tuple(question.admission),
+        admission=tuple(candidate.admission),
         notes=(
-            *question.notes,
-            *sampling_notes(sampled, manner, shown.listed),
+            *demand.notes,
+            *([_nothing_to_sample(shown.listed)] if manner.sample and sampled is None and shown.listed else ()),
             *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
         ),
     )
 
 
-def _before(cluster: Cluster, question: Question, plugins: Framework) -> Sequence[Sequence[int]]:
-    """The matching pods of every domain before the deletions."""
-    return domain_counts(plugins.prepare(cluster.after(Change(come=question.deleted)), question.pod).states)
-
-
-def _deleted(cluster: Cluster, question: Question) -> Iterator[DeletedReplica]:
-    for pod, node in question.deleted:
-        yield DeletedReplica(pod=pod.metadata.name, node=cluster.nodes.names[node])
-
-
-def _left(question: Question, outcome: Outcome) -> list[int]:
-    """The nodes of running replicas that stay."""
-    nodes = Counter(question.present.values())
-    nodes.subtract(outcome.lost)
-    return list(nodes.elements())
-
-
-def _made(question: Question, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
+def _made(demand: Demand, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
     """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
-    if question.played is not None:
-        rollout = question.played.rollout
-        return len(outcome.choices) + rollout.pending, rollout.not_created, rollout.not_created
+    placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
+    if demand.change.played is not None:
+        rollout = demand.change.played.report
+        return placed + rollout.pending, rollout.not_created, rollout.not_created
     if desired is None:
         return 0, 0, 0
     desired += len(outcome.lost)
-    if question.one_by_one and outcome.stuck:
-        made = min(desired, max(len(outcome.choices) + 1, question.waiting))
+    if one_by_one and outcome.stuck:
+        made = min(desired, max(placed + 1, len(demand.growth.waiting)))
         return made, 0, desired - made
-    made = desired if question.creatable is None else min(desired, question.creatable + len(outcome.lost))
+    made = desired if creatable is None else min(desired, creatable + len(outcome.lost))
     # Pods after a refused one are not even tried where each waits for the one before.
-    return made, min(1, desired - made) if question.one_by_one else desired - made, desired - made
+    return made, min(1, desired - made) if one_by_one else desired - made, desired - made
 
 
-def _refusal(question: Question, outcome: Outcome) -> str | None:
+def _refusal(growth: Growth, placed: int) -> str | None:
     """Admission's message, where it prevents further replicas."""
-    if question.creatable is None or len(outcome.choices) < question.creatable:
+    most = growth.created.copies
+    if most is None or placed < most or (growth.further is not None and growth.further <= most):
         return None
-    return question.refusal if question.replicas is None or question.replicas > question.creatable else None
+    return growth.created.refusal
 
 
-def _preemption_not_modelled(question: Question, outcome: Outcome) -> Iterator[str]:
+def _nothing_to_sample(listed: int) -> str:
+    nodes = "the only node" if listed == 1 else f"all {listed} nodes"
+    return f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
+
+
+def _not_modelled(
+    cluster: Cluster, demand: Demand, outcome: Outcome, manner: Manner, sampled: Sampling | None
+) -> Iterator[str]:
+    """What a simulation leaves out, whatever its pod is."""
+    growth, stuck = demand.growth, outcome.unplaced
     if outcome.preempted:
         yield "the pods that controllers make for those that are preempted: they are not placed"
-        if question.creatable is not None and question.creatable < (question.replicas or 0):
+        if growth.created.copies is not None and growth.created.copies < (growth.further or 0):
             yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
-    stuck = outcome.unplaced
-    if question.gang is not None and stuck is not None and has_lower(stuck.cluster, question.pod):
+    if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
         yield "preemption by pods of a group"
-
-
-def _behind_not_modelled(question: Question, outcome: Outcome) -> Iterator[str]:
-    if question.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < question.waiting:
+    if demand.workload is None:
+        yield from claims.of_pods_by_themselves(cluster, demand.pod)
+    else:
+        yield from claims.of_replicas(cluster, demand.pod, has_own=demand.claimants is not None)
+    if demand.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < len(growth.waiting):
         yield "pods that wait behind one that finds no node: each has claims of its own, so they may find one"
-
-
-def _claims_not_modelled(cluster: Cluster, question: Question) -> Iterator[str]:
-    if question.workload is None:
-        return claims.of_pods_by_themselves(cluster, question.pod)
-    return claims.of_replicas(cluster, question.pod, has_own=question.claimants is not None)
-
-
-def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Iterator[Placement]:
-    for position, (choice, name) in enumerate(zip(outcome.choices, question.names, strict=False)):
-        yield Placement(
-            replica=position, pod=name, node=cluster.nodes.names[choice.node], total=choice.total, ties=choice.ties
+    if sampled is not None and sampled.start is not None:
+        yield (
+            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
+            "search begins a little further on"
         )
+    if manner.sample and demand.change.played is not None:
+        yield "sampling: rollouts are played with all nodes that fit scored"
 
 
 def _preempted(
-    cluster: Cluster, question: Question, outcome: Outcome, placements: Sequence[Placement]
+    cluster: Cluster, demand: Demand, outcome: Outcome, placements: Sequence[Placement]
 ) -> Iterator[PreemptedPod]:
-    if question.played is not None:
-        yield from question.played.preempted
+    if demand.change.played is not None:
+        yield from demand.change.played.preempted
     for copy, victim in outcome.preempted:
         owner = controller_of(victim.pod)
         yield PreemptedPod(
             pod=NamespacedName.of(victim.pod),
             node=cluster.nodes.names[victim.node],
             owner=None if owner is None else f"{owner.kind}/{owner.name}",
-            made_room_for=NamespacedName(question.pod.metadata.namespace, placements[copy].pod),
+            made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
             broken_budgets=victim.broken_budgets,
         )
 
 
-def _gang_of(question: Question, gang: GangReport) -> GangReport:
+def _gang_of(demand: Demand, gang: GangReport) -> GangReport:
     """The gang's report with the name of the stuck member; placed members have used theirs."""
     if gang.blocked is None:
         return gang
-    name = next(islice(question.names, gang.blocked.member - 1, None))
-    return msgspec.structs.replace(gang, blocked=msgspec.structs.replace(gang.blocked, pod=name))
+    name = next(islice(demand.names, gang.blocked.member - 1, None))
+    return replace(gang, blocked=replace(gang.blocked, pod=name))
 
 
 def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
@@ -309,28 +235,28 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | 
     )
 
 
-def _preemption(question: Question, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
+def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
     """What preemption does for the first replica that needs it, in a cluster with those before it.
 
     Where none happens: what it would do for the replica after as many as fit, or why it does not help.
     """
     if outcome.preemption is not None:
-        return preemption_report(outcome.preemption, question.profile.version)
+        return preemption_report(outcome.preemption, demand.profile.version)
     stuck = outcome.unplaced
-    is_next = question.replicas is None and stuck is not None and has_lower(stuck.cluster, question.pod)
+    is_next = demand.growth.further is None and stuck is not None and has_lower(stuck.cluster, demand.pod)
     if (
         not manner.preempts
         or not (is_next or manner.tells_preemption)
-        or question.gang is not None
+        or demand.gang is not None
         or stuck is None
         or not len(stuck.cluster)
         or stuck.feasible.any()
     ):
         return None
-    return preemption_report(preempt(stuck, post_filters(question.profile)), question.profile.version)
+    return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
 
 
-def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
+def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
     """Per topology key that some node has: the domain with most replicas; ``nodes`` are positions, once per replica."""
     replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
     losses = {}
@@ -339,9 +265,8 @@ def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) ->
         has_key = column.codes != ABSENT
         if not has_key.any():
             continue
-        held = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values)).astype(
-            np.int64
-        )
+        weights = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values))
+        held = weights.astype(np.int64)
         # Ties go to the first value.
         worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
         losses[key] = Loss(
@@ -353,7 +278,7 @@ def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) ->
     return losses
 
 
-def nodes_of_replicas(
+def _nodes_of_replicas(
     cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
 ) -> Iterator[NodeReplicas]:
     """The nodes, passed as positions once per replica, by name, each with its values of ``keys``."""
@@ -364,32 +289,6 @@ def nodes_of_replicas(
         codes = {key: int(column.codes[node]) for key, column in columns.items()}
         domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
         yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
-
-
-def sampling(shown: Outcome, rules: SearchRules, way: Way) -> Sampling | None:
-    """None where kube-scheduler looks at every node."""
-    enough = rules.enough(shown.listed)
-    if enough is None or not shown.listed:
-        return None
-    return Sampling(nodes=shown.listed, enough=enough, start=way.start)
-
-
-def sampling_not_modelled(sampled: Sampling | None, manner: Manner, *, is_rollout: bool) -> Iterator[str]:
-    """What cannot be foretold about sampled nodes."""
-    if sampled is not None and sampled.start is not None:
-        yield (
-            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
-            "search begins a little further on"
-        )
-    if manner.sample and is_rollout:
-        yield "sampling: rollouts are played with all nodes that fit scored"
-
-
-def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Iterator[str]:
-    """A note where there is nothing to sample among the ``listed`` nodes."""
-    if manner.sample and sampled is None and listed:
-        nodes = "the only node" if listed == 1 else f"all {listed} nodes"
-        yield f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
 
 
 def _runs_report(ways: Sequence[Way], runs: Sequence[Ran]) -> Runs:
