@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kubespread.candidate.input.sources import Choosing, PodGiven
 from kubespread.errors import UsageError
@@ -157,12 +158,10 @@ def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> 
     for node, obstacle in nodes.items():
         if amount := available.item(node):
             amounts.setdefault(_cause(resource, obstacle), []).append(amount)
-    return tuple(_sorted(amounts, resource))
-
-
-def _sorted(amounts: Mapping[tuple[StrandedBy, str], list[int]], resource: str) -> Iterator[Stranded]:
-    for (cause, detail), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0])):
-        yield Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)))
+    return tuple(
+        Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)))
+        for (cause, detail), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0]))
+    )
 
 
 def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
@@ -190,19 +189,20 @@ class Copies(Struct, frozen=True):
     def tolerating(self, taints: Iterable[Taint]) -> Copies:
         """The same with tolerations of ``taints``."""
         more = [Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
-        return replace(self, pod=_tolerating(self.pod, more), claimants=_each_tolerating(self.claimants, more))
+
+        def tolerating(pod: Pod) -> Pod:
+            return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
+
+        def each_tolerating(claimants: Replicas) -> Iterator[Replica]:
+            return (Replica(tolerating(claimant.pod), claimant.claims) for claimant in claimants())
+
+        claimants = None if self.claimants is None else partial(each_tolerating, self.claimants)
+        return replace(self, pod=tolerating(self.pod), claimants=claimants)
 
 
-class Filled(Struct, frozen=True):
-    """A cluster that holds as many copies of a pod as fit."""
-
-    cluster: Cluster
-    copies: Counts
-    """Per node."""
-
-
-def filled(cluster: Cluster, pods: Copies) -> Filled:
-    """``cluster`` filled with copies of a pod until no more fit. Raises SchedulingError when a PreFilter fails.
+def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
+    """``cluster`` filled with copies of a pod until no more fit, and the copies per node. Raises SchedulingError when a
+    PreFilter fails.
 
     Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
     placed one after another, as kube-scheduler would.
@@ -211,30 +211,14 @@ def filled(cluster: Cluster, pods: Copies) -> Filled:
     if copies is None:
         return _one_by_one(cluster, pods)
     come = [(pods.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-    return Filled(cluster.after(Change(come=come)), copies)
+    return cluster.after(Change(come=come)), copies
 
 
-def copies_fitting(cluster: Cluster, pods: Copies) -> Counts:
-    """Just the copies per node that `filled` places. Raises SchedulingError as it does."""
-    copies = _each_by_itself(cluster, pods)
-    return _one_by_one(cluster, pods).copies if copies is None else copies
-
-
-def _one_by_one(cluster: Cluster, pods: Copies) -> Filled:
+def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
     entry = Entry(pods.pod, pods.plugins, None, replicas=pods.claimants, binds=pods.binds)
     (outcome,), full = run(cluster, [entry], first_in_heap)
     nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
-    return Filled(full, np.bincount(nodes, minlength=len(cluster)))
-
-
-def _tolerating(pod: Pod, more: Sequence[Toleration]) -> Pod:
-    return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
-
-
-def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> Replicas | None:
-    if claimants is None:
-        return None
-    return lambda: (Replica(_tolerating(claimant.pod, more), claimant.claims) for claimant in claimants())
+    return full, np.bincount(nodes, minlength=len(cluster))
 
 
 def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
@@ -271,8 +255,11 @@ def if_tolerated(cluster: Cluster, pods: Copies, fits: Counts, *, compares: bool
 
 
 def _copies(cluster: Cluster, pods: Copies, taints: Mapping[str, Taint]) -> Counts | None:
+    """The copies per node once ``taints`` are tolerated; None where there are none, or a PreFilter fails."""
     try:
-        return copies_fitting(cluster, pods.tolerating(taints.values())) if taints else None
+        tolerating = pods.tolerating(taints.values())
+        copies = _each_by_itself(cluster, tolerating) if taints else None
+        return _one_by_one(cluster, tolerating)[1] if taints and copies is None else copies
     except SchedulingError:
         return None
 
@@ -351,15 +338,14 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     keys = label_keys(nodes)
     if unknown := [key for key in labels if key not in keys]:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
-    report = _counted(_Subject(
-        cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
-        claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
-    ))  # fmt: skip
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
+    binds = candidate.workload is not None and cluster.has_claims
+    copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
+    report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes), prices)
     # A pod made for the question needs no admission.
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
     if prices is not None:
-        report, lacking = _priced(report, nodes, prices), (*lacking, *price_gaps(nodes, prices))
+        lacking = (*lacking, *price_gaps(nodes, prices))
     return replace(
         report,
         cluster=scene.source,
@@ -378,15 +364,6 @@ def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
     if allowed.copies is None:
         return None
     return QuotaAllowance(namespace=pod.metadata.namespace, copies=allowed.copies, refusal=allowed.refusal)
-
-
-def _priced(report: CapacityReport, nodes: Sequence[Node], prices: Prices) -> CapacityReport:
-    """The same answer, with what ``nodes`` cost."""
-    by_domain: dict[str | None, list[Node]] = {}
-    for node in nodes if report.topology_key is not None else ():
-        by_domain.setdefault(node.metadata.labels.get(report.topology_key or ""), []).append(node)
-    domains = (replace(row, cost=cost_of(by_domain[row.domain], prices)) for row in report.domains)
-    return replace(report, cost=total_cost(nodes, prices), domains=tuple(domains))
 
 
 def _manifest(
@@ -482,23 +459,6 @@ def _meant(name: str, resources: set[str]) -> str:
     return behind[0] if behind else near_miss(name, resources)
 
 
-class _Subject(Struct, frozen=True):
-    """A pod whose copies are counted, and the cluster."""
-
-    cluster: Cluster
-    profile: Profile
-    pod: Pod
-    """The pod whose copies are counted, as the API server admits it."""
-    request: Mapping[str, int] | None
-    """What it asks for, as kube-scheduler counts it; None where only totals are asked about."""
-    topology_key: str | None
-    """The topology key of the domains."""
-    claimants: Replicas | None = None
-    """The copies, where each has claims of its own."""
-    binds: bool = False
-    """Whether the claims that they wait with are bound once they have a node."""
-
-
 class _Totals(Struct, frozen=True):
     """The nodes' amounts as columns."""
 
@@ -507,11 +467,10 @@ class _Totals(Struct, frozen=True):
 
     def of(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
         """Added up over some nodes."""
-        return tuple(self._of(name, nodes) for name in self.names)
-
-    def _of(self, name: str, nodes: Mask) -> ResourceAmounts:
-        total, taken = (int(column(self.cluster, name)[nodes].sum()) for column in (allocatable, requested))
-        return _amounts(name, total, taken, int(free(self.cluster, name)[nodes].sum()))
+        columns = (allocatable, requested, free)
+        return tuple(
+            _amounts(name, *(int(column(self.cluster, name)[nodes].sum()) for column in columns)) for name in self.names
+        )
 
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
         """Of each node by itself."""
@@ -534,52 +493,63 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
     )
 
 
-def _counted(subject: _Subject) -> CapacityReport:
-    """The report, without its cluster."""
-    cluster, profile = subject.cluster, subject.profile
-    plugins = framework(profile)
+def _counted(
+    cluster: Cluster,
+    profile: Profile,
+    copies: Copies,
+    request: Mapping[str, int] | None,
+    key: str | None,
+    prices: Prices | None,
+) -> CapacityReport:
+    """The report, without its cluster. ``request`` is what each copy asks for, as kube-scheduler counts it; None where
+    only totals are of interest. ``key`` is the topology key of the domains.
+    """
     names = resource_names(cluster)
-    names += [name for name in subject.request or () if name not in names]
-    unasking = asking_for(subject.pod, {})
-    bare = obstacles(evaluate(plugins, cluster, unasking))
-    full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
-    conclusion = None
-    if subject.request is None:
+    names += [name for name in request or () if name not in names]
+    unasking = asking_for(copies.pod, {})
+    bare = obstacles(evaluate(copies.plugins, cluster, unasking))
+    full, placed, notes, tolerated, conclusion = (
+        cluster,
+        np.zeros(len(cluster), dtype=np.int64),
+        list[str](),
+        None,
+        None,
+    )
+    if request is None:
         held_off = exhausted(cluster, bare)
     else:
-        copied = Copies(plugins, subject.pod, subject.claimants, subject.binds)
         try:
-            full = filled(cluster, copied)
-            evaluation = evaluate(plugins, full.cluster, subject.pod)
+            full, placed = filled(cluster, copies)
+            evaluation = evaluate(copies.plugins, full, copies.pod)
             held_off = obstacles(evaluation)
-            conclusion = None if full.copies.any() else bars(evaluation)
-            tolerated = if_tolerated(cluster, copied, full.copies, compares=profile.version.has(COMPARISON_GATE))
+            conclusion = None if placed.any() else bars(evaluation)
+            tolerated = if_tolerated(cluster, copies, placed, compares=profile.version.has(COMPARISON_GATE))
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
-    asks = [name for name in subject.request or () if name not in ("cpu", "memory")]
+    asks = [name for name in request or () if name not in ("cpu", "memory")]
     takes_pods = np.ones(len(cluster), dtype=np.bool_)
     takes_pods[list(bare)] = False
-    totals = _Totals(cluster, names)
-    copies = full.copies if subject.request is not None else None
+    totals, fits = _Totals(cluster, names), None if request is None else placed
+    requested, most = None, None
+    if request is not None:
+        requested = {name: canonical(name, amount) for name, amount in request.items()}
+        most = {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in request}
     return CapacityReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
-        request=None
-        if subject.request is None
-        else {name: canonical(name, amount) for name, amount in subject.request.items()},
-        topology_key=subject.topology_key,
+        request=requested,
+        topology_key=key,
         nodes=len(cluster),
-        fits=None if copies is None else int(copies.sum()),
+        fits=None if fits is None else int(fits.sum()),
         if_tolerated=tolerated,
         conclusion=conclusion,
-        most_on_one_node=None
-        if subject.request is None
-        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in subject.request},
-        resources=tuple(_resources(totals, full.cluster, held_off)),
-        domains=tuple(_domains(totals, subject.topology_key, copies)),
-        node_rows=tuple(_nodes(totals, subject.topology_key, copies, held_off)),
-        largest=tuple(_largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        most_on_one_node=most,
+        resources=tuple(_resources(totals, full, held_off)),
+        domains=tuple(_domains(totals, key, fits, prices)),
+        node_rows=tuple(_nodes(totals, key, fits, held_off)),
+        largest=tuple(_largest(copies.plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        cost=None if prices is None else total_cost(cluster.nodes.objects, prices),
         not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
         notes=tuple(notes),
     )
@@ -593,18 +563,12 @@ def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle])
     for total in totals.of(everywhere):
         name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
-        yield ResourceCapacity(
-            resource=name,
-            allocatable=total.allocatable,
-            requested=total.requested,
-            utilization=total.utilization,
-            free=total.free,
-            usable=canonical(name, usable),
-            stranded=stranded(full, name, held_off),
-        )
+        yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=stranded(full, name, held_off))
 
 
-def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterator[DomainCapacity]:
+def _domains(
+    totals: _Totals, key: str | None, copies: Counts | None, prices: Prices | None
+) -> Iterator[DomainCapacity]:
     if key is None:
         return
     column = totals.cluster.nodes.label(key)
@@ -613,7 +577,14 @@ def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterato
         nodes = column.codes == code
         if nodes.any():
             fits = None if copies is None else int(copies[nodes].sum())
-            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.of(nodes))
+            objects = (totals.cluster.nodes.objects[node] for node in np.flatnonzero(nodes).tolist())
+            yield DomainCapacity(
+                domain=value,
+                nodes=int(nodes.sum()),
+                fits=fits,
+                resources=totals.of(nodes),
+                cost=None if prices is None else cost_of(objects, prices),
+            )
 
 
 def _nodes(
