@@ -72,7 +72,7 @@ from kubespread.world.store.waiting import Waiting
 
 _TOLERATES_PREFERENCES = Toleration(operator="Exists", effect=PREFER_NO_SCHEDULE)
 
-Weighted = TypeVar("Weighted", PreferredSchedulingTerm, WeightedPodAffinityTerm)
+Weighted = PreferredSchedulingTerm | WeightedPodAffinityTerm
 Relaxation = Callable[[PodSpec], PodSpec | None]
 """The spec with one preference dropped, None where it has none of the kind."""
 
@@ -83,7 +83,7 @@ class Stage(Struct, frozen=True):
     pod: Pod
     """With its remaining preferences as requirements."""
     strict: Pod
-    """The same without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
+    """Without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
 
 
 def stages(pod: Pod) -> Iterator[Stage]:
@@ -96,11 +96,15 @@ def stages(pod: Pod) -> Iterator[Stage]:
 
 
 def _without_preferred_nodes(spec: PodSpec) -> PodSpec:
-    affinity = spec.affinity
-    if affinity is None or affinity.node_affinity is None:
+    if spec.affinity is None or spec.affinity.node_affinity is None:
         return spec
-    nodes = replace(affinity.node_affinity, preferred_during_scheduling_ignored_during_execution=[])
-    return replace(spec, affinity=replace(affinity, node_affinity=nodes))
+    return _with_affinity(spec, "node_affinity", preferred_during_scheduling_ignored_during_execution=[])
+
+
+def _with_affinity(spec: PodSpec, kind: str, **terms: object) -> PodSpec:
+    """The spec with other terms in one kind of its affinity."""
+    affinity = spec.affinity or Affinity()
+    return replace(spec, affinity=replace(affinity, **{kind: replace(getattr(affinity, kind), **terms)}))
 
 
 def _required(spec: PodSpec) -> PodSpec:
@@ -158,39 +162,25 @@ def _heaviest(terms: Sequence[Weighted]) -> int:
     return max(range(len(terms)), key=lambda place: terms[place].weight)
 
 
-def _without_heaviest(terms: Sequence[Weighted]) -> list[Weighted]:
-    heaviest = _heaviest(terms)
-    return [term for place, term in enumerate(terms) if place != heaviest]
-
-
 def _fewer_required_terms(spec: PodSpec) -> PodSpec | None:
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    if spec.affinity is None or affinity is None or len(terms := _terms(affinity)) < 2:
+    if affinity is None or len(terms := _terms(affinity)) < 2:
         return None
     rest = NodeSelector(node_selector_terms=terms[1:])
-    relaxed = replace(affinity, required_during_scheduling_ignored_during_execution=rest)
-    return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
+    return _with_affinity(spec, "node_affinity", required_during_scheduling_ignored_during_execution=rest)
 
 
-def _fewer_preferred_nodes(spec: PodSpec) -> PodSpec | None:
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
-    if spec.affinity is None or affinity is None or not preferred:
-        return None
-    relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
-    return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
-
-
-def _fewer_preferred_pods(kind: str) -> Relaxation:
+def _fewer_preferred(kind: str) -> Relaxation:
     def relax(spec: PodSpec) -> PodSpec | None:
-        affinity: PodAffinity | None = getattr(spec.affinity, kind, None)
-        if spec.affinity is None or affinity is None:
-            return None
-        preferred = affinity.preferred_during_scheduling_ignored_during_execution
+        affinity: NodeAffinity | PodAffinity | PodAntiAffinity | None = getattr(spec.affinity, kind, None)
+        preferred: Sequence[Weighted] = (
+            [] if affinity is None else affinity.preferred_during_scheduling_ignored_during_execution
+        )
         if not preferred:
             return None
-        relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
-        return replace(spec, affinity=replace(spec.affinity, **{kind: relaxed}))
+        heaviest = _heaviest(preferred)
+        rest = [term for place, term in enumerate(preferred) if place != heaviest]
+        return _with_affinity(spec, kind, preferred_during_scheduling_ignored_during_execution=rest)
 
     return relax
 
@@ -213,9 +203,9 @@ def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:
 
 _RELAXATIONS: tuple[Relaxation, ...] = (
     _fewer_required_terms,
-    _fewer_preferred_pods("pod_affinity"),
-    _fewer_preferred_pods("pod_anti_affinity"),
-    _fewer_preferred_nodes,
+    _fewer_preferred("pod_affinity"),
+    _fewer_preferred("pod_anti_affinity"),
+    _fewer_preferred("node_affinity"),
     _fewer_soft_constraints,
     _tolerating_preferences,
 )

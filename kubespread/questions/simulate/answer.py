@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar, overload
 
@@ -18,21 +17,15 @@ from kubespread.questions.question import asks
 from kubespread.questions.queue.manner import MAX_RUNS, Ties, check_deals
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import (
-    GroupsGiven,
-    Simulated,
-    groups_of,
-    types_of,
-    with_autoscaling,
-    world_with,
-)
+from kubespread.questions.simulate.autoscaling import GroupsGiven, with_autoscaling
 from kubespread.questions.simulate.gangs import pod_group_gaps
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport
 from kubespread.questions.tasks import Workers
+from kubespread.reports.parts import Unfinished
 from kubespread.scenario.instance_types import InstanceTypesGiven
-from kubespread.scenario.prices import PricesGiven, read_prices
+from kubespread.scenario.prices import PricesGiven
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 
@@ -57,24 +50,22 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
     question = _with_pods(question, (read(pod) if pod == STDIN else pod for pod in question.pods))
     queue = Queue.posing(question, scene, scene.on_progress, scene.on_refused)
     posed = queue.posed
-    resolved, cluster = posed.resolved, posed.cluster
+    resolved = posed.resolved
     # Progress is that of the first run's replicas.
     of_runs = msgspec.structs.replace(scene, on_progress=None)
     reports = queue.reports(lambda ways: of_runs.tasks(queue, ways, _with_pods(question, map(read, question.pods))))
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if autoscaler is not None:
-        simulated = list(map(Simulated, posed.demands, reports))
-        world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
-        prices = None if question.prices is None else read_prices(question.prices)
-        types = types_of(autoscaler, question.instance_types)
-        reports = with_autoscaling(world, simulated, autoscaler, groups, types, prices)
-        cluster.assume(world.assumed)
+        reports = with_autoscaling(question, posed, reports, scheduler, autoscaler)
     return tuple(
-        _with_random_ties(_with_missing_runs(report, scene, question.runs), resolved.version)
-        .about(scene.source)
-        .with_gaps((*resolved.gaps_of(candidate), *pod_group_gaps(resolved)))
+        msgspec.structs.replace(
+            report,
+            cluster=scene.source,
+            gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
+            not_modelled=(*report.not_modelled, *_random_ties(report, resolved.version)),
+            unfinished=_unfinished(report, scene, question.runs),
+        )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
 
@@ -94,11 +85,9 @@ def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
     return msgspec.structs.replace(question, pods=tuple(pods))
 
 
-def _with_missing_runs(report: SimulateReport, scene: Scene, runs: int) -> SimulateReport:
-    if report.runs is None:
-        return report
-    missing = [f"run {number}" for number in range(report.runs.count + 1, runs + 1)]
-    return msgspec.structs.replace(report, unfinished=scene.unfinished("run", runs, missing))
+def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished | None:
+    missing = () if report.runs is None else range(report.runs.count + 1, runs + 1)
+    return scene.unfinished("run", runs, [f"run {number}" for number in missing])
 
 
 def _autoscaler(question: Simulate) -> Autoscaler | None:
@@ -114,13 +103,11 @@ def _autoscaler(question: Simulate) -> Autoscaler | None:
         raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
-def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
+def _random_ties(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
     """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold."""
     has_ties = any(placement.ties > 1 for placement in report.placements)
-    if version.since(35) or report.seed is not None or not has_ties:
-        return report
-    sentence = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
-    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, sentence))
+    if has_ties and report.seed is None and not version.since(35):
+        yield f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
 
 
 @overload

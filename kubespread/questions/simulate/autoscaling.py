@@ -22,10 +22,12 @@ from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand
+from kubespread.questions.simulate.placing import Posed
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.worlds import world_of
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
-from kubespread.scenario.prices import Prices
+from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
 from kubespread.world.store import pod_states as states
@@ -99,34 +101,36 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 
 
 def with_autoscaling(
-    world: World,
-    simulated: Sequence[Simulated],
-    kind: Autoscaler,
-    groups: NodeGroups,
-    types: Sequence[InstanceType],
-    prices: Prices | None,
+    question: Simulate, posed: Posed, reports: Sequence[SimulateReport], scheduler: Scheduler, kind: Autoscaler
 ) -> tuple[SimulateReport, ...]:
     """The reports; those with pending replicas get the autoscaler's account.
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
-    if any(simulation.report.replicas is None for simulation in simulated):
+    resolved, cluster = posed.resolved, posed.cluster
+    simulated = list(map(Simulated, posed.demands, reports))
+    world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
+    groups = groups_of(resolved.snapshot, kind, question.node_groups)
+    prices = None if question.prices is None else read_prices(question.prices)
+    types = types_of(kind, question.instance_types)
+    if any(report.replicas is None for report in reports):
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
-    if not world.waiting:
-        return tuple(simulation.report for simulation in simulated)
-    account = autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, prices=prices)
-    account = account.with_notes(_notes(simulated))
-    if prices is not None and account.added:
-        names = [name for loop in account.loops for group in loop.added for name in group.nodes]
-        nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
-        account = structs.replace(account, cost=total_cost(nodes, prices))
-        world.assume(price_gaps(nodes, prices))
-    return tuple(
-        simulation.report.with_autoscaling(account)
-        if simulation.lacking or simulation.report.preempted
-        else simulation.report
-        for simulation in simulated
-    )
+    if world.waiting:
+        account = autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, prices=prices)
+        account = account.with_notes(_notes(simulated))
+        if prices is not None and account.added:
+            names = [name for loop in account.loops for group in loop.added for name in group.nodes]
+            nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
+            account = structs.replace(account, cost=total_cost(nodes, prices))
+            world.assume(price_gaps(nodes, prices))
+        reports = [
+            structs.replace(simulation.report, autoscaling=account)
+            if simulation.lacking or simulation.report.preempted
+            else simulation.report
+            for simulation in simulated
+        ]
+    cluster.assume(world.assumed)
+    return tuple(reports)
 
 
 def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
