@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -55,7 +56,7 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
@@ -71,24 +72,22 @@ from kubespread.world.store.waiting import Waiting
 _PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """A pod, or all replicas of a workload, as judged without any change."""
+Judged = tuple[AdviseReport, Stuck | None, Goal]
+"""What is said without any change; what could be changed, None where nothing has to be, or nothing tells what; and what
+is asked again after each change.
+"""
 
-    pod: Pod
-    """One of the replicas."""
-    cluster: Cluster
-    profile: Profile
-    goal: Goal
-    workload: str | None
-    replicas: int | None = None
-    placed: int | None = None
-    fitting: int = 0
-    message: str | None = None
-    victims: tuple[NamespacedName, ...] = ()
-    stuck: Stuck | None = None
-    """What could be changed; None where nothing has to be, or nothing tells what."""
-    notes: Sequence[str]
-    admission: Sequence[str]
+
+def _report(pod: Pod, cluster: Cluster, profile: Profile, workload: str | None) -> partial[AdviseReport]:
+    return partial(
+        AdviseReport,
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=workload,
+        nodes=len(cluster),
+        not_modelled=not_modelled(pod, framework(profile), cluster, profile),
+    )
 
 
 def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
@@ -100,27 +99,21 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
         pod.metadata.namespace,
     )
     goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
-    judged = partial(
-        Judged,
-        pod=pod,
-        cluster=cluster,
-        profile=profile,
-        goal=goal,
-        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-        notes=candidate.notes,
-        admission=candidate.admission,
+    workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
+    report = partial(
+        _report(pod, cluster, profile, workload), notes=tuple(candidate.notes), admission=tuple(candidate.admission)
     )
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         # Without a judgment nothing suggests what to change.
-        return judged(message=str(error))
+        return report(message=str(error)), None, goal
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
-        return judged(fitting=fitting)
+        return report(fitting=fitting), None, goal
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        return judged(message=evaluation.message, victims=placed.victims)
-    return judged(message=evaluation.message, stuck=Stuck(evaluation, profile.version))
+        return report(message=evaluation.message, victims=placed.victims), None, goal
+    return report(message=evaluation.message), Stuck(evaluation, profile.version), goal
 
 
 @dataclass
@@ -276,35 +269,26 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
-    judged = partial(
-        Judged,
-        pod=demand.pod,
-        cluster=posed.cluster,
-        profile=demand.profile,
-        goal=replicas,
-        workload=demand.workload,
+    report = partial(
+        _report(demand.pod, posed.cluster, demand.profile, demand.workload),
         replicas=replicas.replicas,
         placed=placed,
         notes=demand.notes,
-        admission=demand.candidate.admission,
+        admission=tuple(demand.candidate.admission),
     )
     if placed >= replicas.replicas:
-        return judged(victims=replicas.victims)
-    evaluation = outcome.unplaced or _evaluation(posed, demand)
-    stopped = outcome.stopped or demand.growth.created.refusal
+        return report(victims=replicas.victims), None, replicas
+    evaluation = outcome.unplaced
+    if evaluation is None:
+        # Where nothing else tells what could be changed, one more replica does.
+        with suppress(SchedulingError):
+            evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
+    message = outcome.stopped or demand.growth.created.refusal
     if evaluation is None or not demand.growth.further:
-        return judged(message=stopped)
+        return report(message=message), None, replicas
     in_free_room = None if placed or demand.change.played is not None else replicas.replicas
     stuck = Stuck(evaluation, demand.profile.version, replicas.replicas - placed, placed, in_free_room)
-    return judged(message=stopped, stuck=stuck)
-
-
-def _evaluation(posed: Posed, demand: Demand) -> Evaluation | None:
-    """The evaluation of one more replica, where nothing else tells what could be changed."""
-    try:
-        return evaluate(framework(demand.profile), posed.cluster, demand.pod)
-    except SchedulingError:
-        return None
+    return report(message=message), stuck, replicas
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:
@@ -451,7 +435,7 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        judged = judge_pod(resolved, scheduler, preempts=preempts)
+        report, stuck, goal = judge_pod(resolved, scheduler, preempts=preempts)
     else:
         placing = Simulate(
             pods=tuple(pods), replicas=replicas, named=question.named, namespace=question.namespace,
@@ -459,32 +443,16 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
             preemption=preempts, deals=1,
         )  # fmt: skip
         assumed = resolved.cluster.assumed
-        judged = judge_replicas(
+        report, stuck, goal = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
-    stuck, pod, profile = judged.stuck, judged.pod, judged.profile
-    advised = None
     if stuck is not None:
-        advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
-    evaluation = None if stuck is None else stuck.evaluation
-    unknown = not_modelled(pod, framework(profile), judged.cluster, profile)
-    return AdviseReport(
-        kube_version=str(profile.version),
-        cluster=scene.source,
-        scheduler_name=profile.scheduler_name,
-        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        workload=judged.workload,
-        replicas=judged.replicas,
-        placed=judged.placed,
-        nodes=len(judged.cluster),
-        fitting=judged.fitting,
-        message=judged.message,
-        victims=judged.victims,
-        constraints=() if evaluation is None else tuple(constraint_reports(evaluation.states, evaluation.feasible)),
-        conclusion=None if evaluation is None else bars(evaluation),
-        advice=advised,
-        admission=tuple(judged.admission),
-        not_modelled=(*unknown, *(() if stuck is None else Advise.never_modelled)),
-        notes=tuple(judged.notes),
-        gaps=resolved.gaps_of(candidate),
-    )
+        evaluation = stuck.evaluation
+        report = msgspec.structs.replace(
+            report,
+            constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
+            conclusion=bars(evaluation),
+            advice=with_patches(*advice(stuck, FAMILIES, goal), resolved, question.settings, question.named),
+            not_modelled=(*report.not_modelled, *Advise.never_modelled),
+        )
+    return msgspec.structs.replace(report, cluster=scene.source, gaps=resolved.gaps_of(candidate))

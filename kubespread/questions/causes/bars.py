@@ -81,8 +81,7 @@ def named(evaluation: Evaluation, nodes: Mask) -> str | None:
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None
-    *first, last = sorted(evaluation.cluster.nodes.names[node] for node in positions)
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed(sorted(evaluation.cluster.nodes.names[node] for node in positions))
 
 
 def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
@@ -106,7 +105,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
 
 
 def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """The same in a word or two: ``cordoned``, ``tainted gpu``."""
+    """What is wrong with one node in a word or two: ``cordoned``, ``tainted gpu``."""
     if words is TAINT:
         keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
@@ -137,8 +136,8 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
     Kubernetes' own keys come before others. Empty when no key is close.
     """
     usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
-    last_parts = {candidate: _last_part(candidate) for candidate in usual_first}
-    written = _last_part(key)
+    last_parts = {candidate: short_key(candidate).lower() for candidate in usual_first}
+    written = short_key(key).lower()
     for is_meant in (_is_same, _is_slip):
         for full, last_part in last_parts.items():
             if is_meant(written, last_part):
@@ -147,10 +146,6 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
             if full in last_parts and is_meant(written, name):
                 return full
     return ""
-
-
-def _last_part(key: str) -> str:
-    return short_key(key).lower()
 
 
 def _is_same(written: str, existing: str) -> bool:
@@ -362,11 +357,14 @@ def _confined(
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
-    """What is wrong with nodes; a fault that all of them share is told alone."""
+    """What is wrong with nodes, most of them first; a fault that all of them share is told alone."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listed(
-        [reason.said_of(*_nodes(nodes, everywhere=bool(of_all))) for reason, nodes in sorted(of_all or wrong, key=_few)]
+        [
+            reason.said_of(*_nodes(nodes, everywhere=bool(of_all)))
+            for reason, nodes in sorted(of_all or wrong, key=lambda pair: -np.count_nonzero(pair[1]))
+        ]
     )
 
 
@@ -406,11 +404,6 @@ def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> b
     )
 
 
-def _few(wrong: tuple[BarringReason, Mask]) -> int:
-    """The reason with the most nodes comes first."""
-    return -int(np.count_nonzero(wrong[1]))
-
-
 def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
     """How many nodes, and the words for them."""
     count = int(np.count_nonzero(rejected))
@@ -430,8 +423,7 @@ def _domains(counted: HardConstraint, allowed: Mask) -> str:
     names = sorted({column.values[code] or '""' for code in distinct(column.codes[allowed])})
     if len(names) > _MAX_DOMAINS:
         return f"{len(names)} of {len(column.values)} domains"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed(names)
 
 
 def _nowhere(barring: Barring, nodes: Nodes) -> str:

@@ -441,11 +441,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
     """Pods of the stuck workloads that do not even exist."""
     stuck = {workload for group in groups for workload in group.workloads}
-    return (
-        (unmade_pod for unmade_pod in unmade_pods(world, unmade(world)) if unmade_pod.workload in stuck)
-        if stuck
-        else iter(())
-    )
+    return (row for row in (unmade_pods(world, unmade(world)) if stuck else ()) if row.workload in stuck)
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
