@@ -370,12 +370,6 @@ def _may_take(group: ZoneGroup, pods: PodGroup) -> bool:
     return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
 
 
-def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
-    """The reason against a group when no other is known."""
-    is_closed = group.template is None and not _may_take(group, pods)
-    return "all its nodes have a taint, a label or a zone that keeps the pod off" if is_closed else None
-
-
 def _unknown(group: ZoneGroup) -> str:
     """The gap of a group whose instance types are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
@@ -385,24 +379,21 @@ def _unknown(group: ZoneGroup) -> str:
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
+
+    def reason(group: ZoneGroup, pods: PodGroup) -> str:
+        """Why a group does not help."""
+        if group.name in limited:
+            return _LIMITED
+        if group.template is None and not _may_take(group, pods):
+            return "all its nodes have a taint, a label or a zone that keeps the pod off"
+        return unfit(world.cluster, daemons, group, [pods]) or "a pod would fit on an empty node of it"
+
     for pods in pod_groups(world):
-        reasons = (
-            (
-                group,
-                _LIMITED
-                if group.name in limited
-                else _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods]),
-            )
-            for group in groups
-        )
         yield UnhelpedPods(
             workload=workload_of(world, pods.waiting[0].pod),
             pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
-            groups=tuple(
-                GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")
-                for group, reason in reasons
-            ),
+            groups=tuple(GroupVerdict(group=group.name, reason=reason(group, pods)) for group in groups),
         )
 
 

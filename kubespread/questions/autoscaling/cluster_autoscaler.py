@@ -129,9 +129,7 @@ class _Packing:
 
     def __init__(self, growing: GrowingCluster, group: ZoneGroup) -> None:
         self._growing, self._group = growing, group
-        room = group.room
-        self._most = MAX_NODES if room is None else min(room, MAX_NODES)
-        self._bound_by_max = room is not None and room <= MAX_NODES
+        self._most = MAX_NODES if group.room is None else min(group.room, MAX_NODES)
         self._added: list[int] = []
         self._used: set[int] = set()
         """Nodes with a pod on them that was pending."""
@@ -149,17 +147,12 @@ class _Packing:
     def pack(self, pods: PodGroup) -> None:
         """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
-        while unplaced and (node := self._first(pods)) is not None:
-            self._place(pods, node)
-            unplaced -= 1
-        while unplaced and (node := self._next(pods)) is not None:
-            self._place(pods, node)
-            unplaced -= 1
-
-    def _place(self, pods: PodGroup, node: int) -> None:
-        self._growing.place(pods.pod, pods.plugins, node)
-        self.placed.append(pods.pod)
-        self._used.add(node)
+        for find in (self._first, self._next):
+            while unplaced and (node := find(pods)) is not None:
+                self._growing.place(pods.pod, pods.plugins, node)
+                self.placed.append(pods.pod)
+                self._used.add(node)
+                unplaced -= 1
 
     def _first(self, pods: PodGroup) -> int | None:
         """The first of the nodes added so far that fits."""
@@ -176,7 +169,10 @@ class _Packing:
             if fitting[last]:
                 return last
             status = self._growing.verdict(pods.pod, pods.plugins, last)
-            if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
+            # isPodUsingHostNameTopologyKey does not ask whether a constraint is a hard one.
+            constraints = pods.pod.spec.topology_spread_constraints
+            is_over_hosts = any(constraint.topology_key == HOSTNAME for constraint in constraints)
+            if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and is_over_hosts and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
             if last not in self._used:
                 self.why = self.why or _stopped(status)
@@ -192,18 +188,13 @@ class _Packing:
         return None
 
     def _limit(self) -> str:
-        if self._bound_by_max:
+        if self._group.room is not None and self._group.room <= MAX_NODES:
             return f"{self._group.name} may have {count_of(self._group.group.maximum or 0, 'node')}"
         return f"one estimate ends at {MAX_NODES} nodes"
 
 
 def _stopped(status: Status) -> str:
     return f"on another node of it: {', '.join(status.reasons)}"
-
-
-def _spreads_over_hosts(pod: Pod) -> bool:
-    """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
-    return any(constraint.topology_key == HOSTNAME for constraint in pod.spec.topology_spread_constraints)
 
 
 NOT_MODELLED = (

@@ -149,9 +149,8 @@ def verdicts_on(
 
 def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:
     """The ``groups`` whose pods pass all filters on ``node``, if it were added."""
-    growing = GrowingCluster(cluster, daemons)
-    position = growing.add(node)
-    return [group for group in groups if growing.verdict(group.pod, group.plugins, position) == SUCCESS]
+    verdicts = verdicts_on(cluster, daemons, [node], groups)
+    return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
 
 
 Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]

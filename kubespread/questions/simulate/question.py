@@ -64,16 +64,10 @@ class Requirements(Struct, frozen=True):
         return [key for key, _ in (*self.max_skew, *self.min_domains, *self.survive)]
 
     def with_keys(self, full: Callable[[str], str]) -> Requirements:
-        """The same with every topology key in full."""
-
-        def spelled_out(pairs: Keyed) -> Keyed:
-            return tuple((full(key), number) for key, number in pairs)
-
+        """These requirements with every topology key in full."""
+        names = ("max_skew", "min_domains", "survive")
         return replace(
-            self,
-            max_skew=spelled_out(self.max_skew),
-            min_domains=spelled_out(self.min_domains),
-            survive=spelled_out(self.survive),
+            self, **{name: tuple((full(key), number) for key, number in getattr(self, name)) for name in names}
         )
 
     def judged(self, report: SimulateReport) -> SimulateReport:
