@@ -16,7 +16,6 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.references import Reference
 from kubespread.candidate.input.sources import PodGiven, read_once
 from kubespread.candidate.manifests.file import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
@@ -374,19 +373,13 @@ def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
         return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
-    created = _object(source, resolved)
-    if created is None:
+    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
+    obj, row = named(source.kind, namespace, source.name, snapshot), source.kind
+    if obj is None:
         return None
-    row, obj = created
     while (above := _controller(obj, snapshot)) is not None:
         row, obj = above
     return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
-
-
-def _object(source: Reference, resolved: Resolved) -> tuple[Kind, ApiObject] | None:
-    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
-    obj = named(source.kind, namespace, source.name, resolved.snapshot)
-    return None if obj is None else (source.kind, obj)
 
 
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
@@ -425,7 +418,7 @@ def advise(
 
 
 def answer(question: Advise, scene: Scene) -> AdviseReport:
-    """Of one pod, or of as many replicas as are asked about."""
+    """For one pod, or for all replicas of its workload."""
     scheduler, preempts = scene.scheduler, question.preemption
     pods = [read_once(pod, question.template_path) for pod in question.pods]
     resolved = resolve(

@@ -19,7 +19,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups.groups import Expander
-from kubespread.questions.autoscaling.growing import Decision, GrowingCluster, PodGroup, grown_by, helps, largest_first
+from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by, helps, largest_first
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.amounts import requested, scheduler_amounts
@@ -104,7 +104,7 @@ MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
 
 
-def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[PodGroup]) -> Option | None:
+def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[Alike]) -> Option | None:
     """The scale-up of ``group`` for the pods it helps; None when no pod finds room in the simulation."""
     trial = group.trial()
     packing = _Packing(GrowingCluster(cluster, daemons), group)
@@ -144,7 +144,7 @@ class _Packing:
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)
 
-    def pack(self, pods: PodGroup) -> None:
+    def pack(self, pods: Alike) -> None:
         """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
         for find in (self._first, self._next):
@@ -154,14 +154,14 @@ class _Packing:
                 self._used.add(node)
                 unplaced -= 1
 
-    def _first(self, pods: PodGroup) -> int | None:
+    def _first(self, pods: Alike) -> int | None:
         """The first of the nodes added so far that fits."""
         if not self._added:
             return None
         fitting = self._growing.fitting(pods.pod, pods.plugins)
         return next((node for node in self._added if fitting[node]), None)
 
-    def _next(self, pods: PodGroup) -> int | None:
+    def _next(self, pods: Alike) -> int | None:
         """The last node, else with a constraint on host names any other one, else a new one."""
         if self._added:
             last = self._added[-1]
@@ -208,7 +208,7 @@ def loops(
 ) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no group helps, or new nodes helped no pod."""
 
-    def decide(pending: Sequence[PodGroup]) -> Decision | None:
+    def decide(pending: Sequence[Alike]) -> Decision | None:
         options = best(_options(world, groups, daemons, pending), expanders)
         if not options:
             return None
@@ -224,7 +224,7 @@ def loops(
 
 
 def _options(
-    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[PodGroup]
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[Alike]
 ) -> list[Option]:
     options = []
     for group in groups:

@@ -31,7 +31,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
 
-class PodGroup(Struct, frozen=True):
+class Alike(Struct, frozen=True):
     """Pods of one controller with the same labels and spec: what is true of one is true of all."""
 
     plugins: Framework
@@ -46,9 +46,9 @@ class PodGroup(Struct, frozen=True):
         return len(self.waiting)
 
 
-def pod_groups(world: World) -> list[PodGroup]:
+def pod_groups(world: World) -> list[Alike]:
     """Those that an autoscaler looks at, in the order they came: kube-scheduler found no node for them."""
-    groups: dict[tuple[WorkloadName | PodKey, bytes], PodGroup] = {}
+    groups: dict[tuple[WorkloadName | PodKey, bytes], Alike] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
         scheduled = world.surroundings.scheduler_of(waiting.pod)
@@ -58,15 +58,15 @@ def pod_groups(world: World) -> list[PodGroup]:
         if template not in specs:
             specs[template] = msgspec.json.encode((waiting.pod.metadata.labels, waiting.pod.spec))
         key = world.book.owner_of(waiting.pod) or key_of(waiting.pod), specs[template]
-        groups.setdefault(key, PodGroup(scheduled[1])).waiting.append(waiting)
+        groups.setdefault(key, Alike(scheduled[1])).waiting.append(waiting)
     return list(groups.values())
 
 
-def largest_first(groups: Iterable[PodGroup], node: Node) -> list[PodGroup]:
+def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
     """By the share of ``node`` that a pod takes, cpu and memory together."""
     offered = allocatable(node)
 
-    def share(group: PodGroup) -> float:
+    def share(group: Alike) -> float:
         requests, _ = requested(group.pod)
         return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
@@ -137,7 +137,7 @@ class GrowingCluster:
 
 
 def verdicts_on(
-    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[PodGroup]
+    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[Alike]
 ) -> list[Status]:
     """The verdicts on a pod of each of ``groups`` on each of ``nodes``, which are in the same domains, if they were
     added with only their DaemonSets' pods: all of the first group first.
@@ -147,7 +147,7 @@ def verdicts_on(
     return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
 
 
-def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:
+def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[Alike]) -> list[Alike]:
     """The ``groups`` whose pods pass all filters on ``node``, if it were added."""
     verdicts = verdicts_on(cluster, daemons, [node], groups)
     return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
@@ -168,7 +168,7 @@ class Decision(Struct, frozen=True):
     """Groups that might have been taken as well."""
 
 
-def grown_by(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None]) -> Iterator[ScalingLoop]:
+def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None]) -> Iterator[ScalingLoop]:
     """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or nodes that came helped nobody."""
     number = 0
     while pending := pod_groups(world):

@@ -47,7 +47,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
-from kubespread.questions.autoscaling.growing import Decision, GrowingCluster, PodGroup, grown_by
+from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.amounts import allocatable, allowed_pods, requested
@@ -309,7 +309,7 @@ NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity typ
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no pool helps, or new nodes helped no pod."""
 
-    def decide(pending: Sequence[PodGroup]) -> Decision | None:
+    def decide(pending: Sequence[Alike]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
         if not round_.claims:
@@ -336,7 +336,7 @@ def cheapest(machines: Iterable[Machine]) -> Machine:
 class _PodKind(Struct, frozen=True):
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
-    group: PodGroup
+    group: Alike
     plugins: Framework
     """Those for existing nodes."""
     planning: Framework
@@ -379,7 +379,7 @@ class _Round:
     def claims_of(self, group: ZoneGroup) -> list[_Claim]:
         return [claim for claim in self.claims if claim.group is group]
 
-    def place(self, pending: Sequence[PodGroup]) -> None:
+    def place(self, pending: Sequence[Alike]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
         waiting = _in_order([(_kind_of(group), pod) for group in pending for pod in group.waiting])
         while waiting:
@@ -567,7 +567,7 @@ def _amount(node: Node, resource: str) -> int:
     return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
-def _kind_of(group: PodGroup) -> _PodKind:
+def _kind_of(group: Alike) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = _without(group.plugins, PodTopologySpread.name)
     return _PodKind(

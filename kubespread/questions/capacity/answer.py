@@ -187,7 +187,7 @@ class Copies(Struct, frozen=True):
     """Whether the claims that they wait with are bound once they have a node."""
 
     def tolerating(self, taints: Iterable[Taint]) -> Copies:
-        """The same with tolerations of ``taints``."""
+        """The pods with tolerations of ``taints``."""
         more = [Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
 
         def tolerating(pod: Pod) -> Pod:

@@ -406,7 +406,7 @@ class Unit:
     """Workloads that are placed together."""
 
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
-        """``positions`` are those of the entries among all that are asked about."""
+        """``positions`` are those of the entries in the queue."""
         self.positions, self.entries = positions, entries
         self.outcomes = [Outcome(entry.count) for entry in entries]
         """What is bound, per entry."""

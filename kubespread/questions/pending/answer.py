@@ -267,7 +267,7 @@ _OF_A_FAMILY = 4
 """Changes per family that are tried on large clusters."""
 
 
-class Kind(Struct, frozen=True):
+class AlikePods(Struct, frozen=True):
     """Identical waiting pods: what is true of one is true of all."""
 
     waiting: Sequence[Waiting]
@@ -289,7 +289,7 @@ class AllFreed(PlayedGoal):
     """
 
     worlds: EditedWorlds
-    kinds: Sequence[Kind]
+    kinds: Sequence[AlikePods]
     revise: RevisePod
     _freed: dict[Hashable, frozenset[PodKey]] = field(default_factory=dict)
     alone = None
@@ -360,7 +360,7 @@ _FIT = "fits once the others run"
 class _Stuck(Struct, frozen=True):
     """Identical pods, and what they wait for."""
 
-    kind: Kind
+    kind: AlikePods
     waits: Waits
     fitting: int = 0
     """How many of them find a node without any change, after those of their workload that come before them."""
@@ -422,7 +422,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
 def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
     """The largest first. After each cause, progress reports the number of pods whose remedy is known."""
     world = scene.world
-    by_workload: dict[WorkloadName, list[Kind]] = {}
+    by_workload: dict[WorkloadName, list[AlikePods]] = {}
     for kind in _kinds(world, is_asked):
         by_workload.setdefault(workload_of(world, kind.waiting[0].pod), []).append(kind)
     by_cause: dict[tuple[str, str], list[_Stuck]] = {}
@@ -444,17 +444,17 @@ def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods
     return (row for row in (unmade_pods(world, unmade(world)) if stuck else ()) if row.workload in stuck)
 
 
-def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
+def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:
     """The waiting pods in question, in kube-scheduler's order; those with gates come last."""
     kinds: dict[int, list[Waiting]] = {}
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
     for waiting in ordered.values():
         if is_asked(workload_of(world, waiting.pod)):
             kinds.setdefault(id(waiting.template), []).append(waiting)
-    return [Kind(waiting) for waiting in kinds.values()]
+    return [AlikePods(waiting) for waiting in kinds.values()]
 
 
-def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
+def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
     """What the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after another:
     later ones may no longer find a node, or find one only now.
     """
@@ -482,14 +482,14 @@ def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
             yield _Stuck(kind, replace(then, why=f"{fitting:,} of {len(kind):,} fit; {then.why}"), fitting)
 
 
-def _preempts(world: World, kind: Kind, waits: Waits) -> bool:
+def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
     budgets = world.budgets.current(world.time) if world.surroundings.preempts else ()
     return world.queue.victims(kind.waiting[0], world.living, lambda: budgets) is not None
 
 
-def _waiting(kinds: Iterable[Kind]) -> dict[PodKey, Waiting]:
+def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:
     return {key_of(waiting.pod): waiting for kind in kinds for waiting in kind.waiting}
 
 

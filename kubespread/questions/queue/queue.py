@@ -331,8 +331,7 @@ class _Daemons(Waiting):
         """The pinned pod's own choice: for hard constraints, a pin hides the domains of all other nodes."""
         try:
             if self._counts_domains:
-                cluster = self._living.cluster
-                pinned = evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+                pinned = self._pinned(node)
                 if pinned.feasible[node]:
                     return Choice(node, int(pinned.total[node]), 1)
                 self._failed[node] = pinned.verdict(node)
@@ -345,15 +344,14 @@ class _Daemons(Waiting):
             self._failed[node] = placing.evaluation().verdict(node)
         return choice
 
+    def _pinned(self, node: int) -> Evaluation:
+        cluster = self._living.cluster
+        return evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+
     def _choice_by_force(self, node: int) -> Choice | None:
         """The choice after preempting pods on the node, None where that does not help."""
-
-        def pinned() -> Evaluation:
-            cluster = self._living.cluster
-            return evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
-
         try:
-            if self._freed_node(pinned) is None:
+            if self._freed_node(lambda: self._pinned(node)) is None:
                 return None
         except SchedulingError:
             return None
@@ -417,7 +415,7 @@ def run(
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
-    """The same without reports: constraints are not recorded once all copies have a node."""
+    """As `run`, but constraints are not recorded once all copies have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for unit in waiting:

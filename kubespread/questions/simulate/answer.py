@@ -18,7 +18,7 @@ from kubespread.questions.queue.manner import MAX_RUNS, Ties, check_deals
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import GroupsGiven, with_autoscaling
-from kubespread.questions.simulate.gangs import pod_group_gaps
+from kubespread.questions.simulate.demand import pod_group_gaps
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport

@@ -1,5 +1,6 @@
 """Replicas of workloads to be placed, and what controllers do before: they shrink workloads, or roll out a new
-template.
+template. Which workloads are gangs: all of them in a what-if, else those whose pods name their group, where the release
+and its feature gates support that.
 """
 
 from __future__ import annotations
@@ -11,8 +12,23 @@ from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth, first_missing, replica_names
+from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.pod_groups import (
+    TOO_FEW,
+    Group,
+    GroupName,
+    group_called,
+    group_name,
+    has_gangs,
+    kind_of_groups,
+    permit_text,
+)
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
 from kubespread.questions.queue.queue import Outcome
@@ -27,6 +43,7 @@ from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.wording import count_of
 from kubespread.world.events.applying import apply_workload
 from kubespread.world.events.creating import AppliedWorkload
 from kubespread.world.events.deployments import name_of
@@ -36,6 +53,198 @@ from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.claims import Replicas
 from kubespread.world.store.happenings import SCALED_DOWN
 from kubespread.world.store.pod_book import PodKey, key_of
+
+_NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"
+_SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"
+
+
+class WhatIf(Struct, frozen=True):
+    """Place every workload as gangs of ``size``, whatever its pods say."""
+
+    size: int
+    topology_key: str = ""
+
+
+def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused: Sequence[str]) -> WhatIf | None:
+    """The requested what-if, None for no gangs. ``refused`` are other requested options that do not go with gangs.
+
+    Raises UsageError.
+    """
+    if gang is None:
+        if same is not None:
+            raise UsageError("a topology key to share is for gangs: say of how many, with --gang N")
+        return None
+    if gang < 1:
+        raise UsageError(f"a gang has at least 1 member, not {gang}")
+    if replicas is not None and (replicas == 0 or replicas % gang):
+        raise UsageError(f"replicas must be a multiple of the gang of {gang}, not {replicas}")
+    for refusal in refused:
+        raise UsageError(f"{refusal} does not go with a gang")
+    return WhatIf(gang, same or "")
+
+
+def gangs_of(
+    as_gangs: WhatIf | None, resolved: Resolved, grown: Sequence[Growth], cluster: Cluster
+) -> Sequence[Gang | None]:
+    """The gang of each candidate's pods, None for none. Raises UsageError."""
+    if as_gangs is None:
+        return _pod_group_gangs(resolved, grown, cluster)
+    pairs = zip(resolved.candidates, grown, strict=True)
+    return [_what_if_gang(as_gangs, candidate, growth, cluster) for candidate, growth in pairs]
+
+
+def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster: Cluster) -> Gang:
+    """One workload as gangs. Running replicas are members of its only gang, or complete earlier gangs.
+
+    Raises UsageError where the workload's replicas are not placed, or not a multiple of the gang.
+    """
+    whose = candidate.pod.metadata.name if candidate.workload is None else str(candidate.workload.name)
+    running = len(growth.present)
+    if growth.is_rollout:
+        raise UsageError(f"{whose} runs with another template: a rollout is no gang; --from-scratch places it anew")
+    if growth.surplus:
+        raise UsageError(
+            f"{whose} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
+            "--from-scratch places it anew"
+        )
+    is_only_one = growth.further is not None and growth.further + running == option.size
+    if not is_only_one and running % option.size:
+        raise UsageError(
+            f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {option.size}; "
+            "--from-scratch places it anew"
+        )
+    members = growth.present if is_only_one else ()
+    domain, fault = _domain_of(members, option.topology_key, cluster)
+    return Gang(
+        option.size, len(members), topology_key=option.topology_key, domain=domain, fault=fault,
+        refusal=growth.created.refusal,
+    )  # fmt: skip
+
+
+def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
+    """What a cluster does that does not treat the workload as a gang."""
+    if as_gangs is None:
+        return
+    if not has_gangs(version):
+        if version.since(35):
+            yield (
+                f"kube-scheduler v{version} places gangs only with the feature gate GenericWorkload: without it each "
+                "pod is bound as soon as it has a node"
+            )
+        else:
+            yield f"kube-scheduler v{version} places no gangs: each pod is bound as soon as it has a node"
+    if candidate.one_by_one:
+        yield (
+            "a StatefulSet that is not Parallel creates each pod once the last one runs, so as a gang it would wait "
+            "forever; placed as if all its pods were there"
+        )
+
+
+def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
+    """The gang that each candidate's pods belong to, the same object for all pods of one group."""
+    names = _group_names(resolved)
+    gangs: dict[GroupName, Gang | None] = {}
+    for name in dict.fromkeys(name for name in names if name is not None):
+        group = group_called(name, resolved.snapshot.objects, resolved.version)
+        own = [
+            pair for pair, its in zip(zip(resolved.candidates, grown, strict=True), names, strict=True) if its == name
+        ]
+        gangs[name] = None if _is_unknown(group, resolved) else _gang(name, group, own, resolved, cluster)
+    return [None if name is None else gangs[name] for name in names]
+
+
+def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
+    """What is unknown about groups that pods belong to."""
+    version, objects = resolved.version, resolved.snapshot.objects
+    groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
+    if not any(_is_unknown(group, resolved) for group in groups):
+        return ()
+    return tuple(objects.gap(kind_of_groups(version), "pods of a group are placed one at a time"))
+
+
+def _group_names(resolved: Resolved) -> list[GroupName | None]:
+    """The group that each candidate's pods are placed as members of."""
+    if not has_gangs(resolved.version):
+        return [None] * len(resolved.candidates)
+    return [group_name(candidate.pod, resolved.version) for candidate in resolved.candidates]
+
+
+def _is_unknown(group: Group, resolved: Resolved) -> bool:
+    """Whether the cluster may have the group though the snapshot does not."""
+    return bool(group.missing) and not resolved.snapshot.objects.knows(kind_of_groups(resolved.version))
+
+
+def _gang(
+    name: GroupName, group: Group, own: Sequence[tuple[Candidate, Growth]], resolved: Resolved, cluster: Cluster
+) -> Gang | None:
+    if not (group.is_gang or group.topology_key or group.missing):
+        return None
+    version = resolved.version
+    scheduled = [pod for pod in cluster.running.pods if group_name(pod, version) == name]
+    domain, fault = _domain_of(scheduled, group.topology_key, cluster)
+    appearing = len(scheduled) + _waiting(name, resolved) + sum(_created(*pair) for pair in own)
+    if group.is_gang and appearing < group.min_count:
+        fault = TOO_FEW
+    return Gang(
+        group.min_count if group.is_gang else len(scheduled) + 1,
+        len(scheduled),
+        pod_group=name[1] if version.since(36) else "/".join(name[1:3]),
+        topology_key=group.topology_key,
+        domain=domain,
+        fault=group.missing or fault,
+        permit=permit_text(version),
+        not_modelled=tuple(_not_modelled(group, version)),
+    )
+
+
+def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
+    yield "preemption for a pod group: its pods evict nobody"
+    if group.topology_key and version.since(37):
+        yield (
+            "percentageOfPlacementsToScore: every domain where the group fits is scored; kube-scheduler may stop once "
+            "it has found enough"
+        )
+    if group.parent is not None:
+        yield f"CompositePodGroup {group.parent}: the pod group is judged by itself"
+    if not version.since(36):
+        yield "pods of a gang keep their nodes for up to 5 minutes while they wait for the others"
+
+
+def _created(candidate: Candidate, growth: Growth) -> int:
+    """How many more pods are to be scheduled together; for as many as fit, as many as needed."""
+    if growth.count is None:
+        return 10**9
+    return min(1, growth.count) if candidate.one_by_one else growth.count
+
+
+def _waiting(name: GroupName, resolved: Resolved) -> int:
+    """How many waiting pods of the group belong to no workload in question."""
+    pending = [
+        pod
+        for pod in resolved.snapshot.pods
+        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod, resolved.version) == name
+    ]
+    by_controller, own = PodsByController(pending), set()
+    for candidate in resolved.candidates:
+        own.add(key_of(candidate.pod))
+        if candidate.workload is not None:
+            replica_sets = resolved.snapshot.objects.of(ReplicaSet)
+            own |= {
+                key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
+            }
+    return sum(key_of(pod) not in own for pod in pending)
+
+
+def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str | None, str]:
+    """The topology domain of running members, and kube-scheduler's message where there is not exactly one."""
+    if not key or not members:
+        return None, ""
+    labels = [cluster.nodes.objects[cluster.nodes.index[pod.spec.node_name]].metadata.labels for pod in members]
+    for pod, own in zip(members, labels, strict=True):
+        if key not in own:
+            return None, _NODE_LABEL_MISSING.format(f"{pod.metadata.namespace}/{pod.metadata.name}")
+    domains = sorted({own[key] for own in labels})
+    return (domains[0], "") if len(domains) == 1 else (None, _SEVERAL_DOMAINS.format(", ".join(domains)))
 
 
 class Played(Struct, frozen=True):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, repeat
+from statistics import median_low
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import Desired, growth_gaps, growths
+from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.causes.bars import bars, taints_policy_hints
+from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs.gang import run_with_gangs
 from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.queue.manner import Manner, Way
@@ -19,18 +27,43 @@ from kubespread.questions.queue.queue import Entry, Outcome, run
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.demand import Demand, controlled_changes
-from kubespread.questions.simulate.gangs import gang_notes, gangs_of, what_if
+from kubespread.questions.simulate.demand import Demand, controlled_changes, gang_notes, gangs_of, what_if
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.simulate.reporting import Ran, report_of
+from kubespread.questions.simulate.report import (
+    DeletedReplica,
+    DomainRange,
+    Loss,
+    NodeReplicas,
+    Placement,
+    Range,
+    Run,
+    Runs,
+    Sampling,
+    SimulateReport,
+)
 from kubespread.questions.worlds import world_of
-from kubespread.reports.parts import LookAhead
-from kubespread.scheduler.building import framework
+from kubespread.reports.gang import GangReport
+from kubespread.reports.judged_nodes import domain_counts, preemption_report
+from kubespread.reports.parts import (
+    ConstraintReport,
+    Dealt,
+    DomainChange,
+    LookAhead,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    SkewChange,
+    skew_now,
+    skew_of,
+)
+from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.preemption import has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
@@ -38,6 +71,276 @@ from kubespread.world.store import claims
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
+
+
+class Ran(Struct, frozen=True):
+    """What one run of a workload's replicas comes to."""
+
+    placed: int
+    after: Sequence[ConstraintReport]
+    """The constraints once the queue is done."""
+
+
+def report_of(
+    cluster: Cluster,
+    demand: Demand,
+    plugins: Framework,
+    manner: Manner,
+    shown: Outcome,
+    runs: Sequence[Ran],
+    full: Cluster,
+    another_order: LookAhead | None,
+) -> SimulateReport:
+    pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
+    names, before = cluster.nodes.names, shown.before or ()
+    deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
+    if deleted:
+        before = domain_counts(plugins.prepare(cluster.after(Change(come=deleted)), pod).states)
+    staying = Counter(demand.present.values())
+    staying.subtract(shown.lost)
+    placed, present = [choice.node for choice in shown.choices], list(staying.elements())
+    shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    worst_loss = _worst_losses(cluster, [*placed, *present], keys)
+    desired = shown.wanted if candidate.is_daemon else demand.growth.further
+    existing, refused, missing = _made(demand, shown, desired)
+    placements = tuple(
+        Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
+        for position, (choice, name) in enumerate(zip(shown.choices, demand.names, strict=False))
+    )
+    ways = manner.ways(len(cluster))
+    # kube-scheduler looks at every node where nothing says how many are enough.
+    enough = plugins.search.enough(shown.listed) if shown.listed else None
+    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough, start=ways[0].start)
+    return SimulateReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=demand.workload,
+        replicas=None if desired is None else desired + len(demand.present),
+        present=len(present),
+        created=None if desired is None else len(present) + existing,
+        not_created=refused,
+        not_made_yet=missing - refused,
+        placed=len(placed),
+        placements=placements,
+        preempts=manner.preempts and demand.growth.further is not None,
+        preempted=tuple(_preempted(cluster, demand, shown, placements)),
+        stopped=shown.stopped or _refusal(demand.growth, len(placed)),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
+        seed=ways[0].seed,
+        ties=manner.ties,
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(map(_skew_change, before, shown.after, change.dealt_skews or repeat(None))),
+        deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
+        rollout=None if change.played is None else change.played.report,
+        worst_loss=worst_loss,
+        nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        sampling=sampled,
+        runs=_runs_report(ways, runs) if manner.runs > 1 else None,
+        look_ahead=another_order,
+        gang=shown.gang and _gang_of(demand, shown.gang),
+        preemption=_preemption(demand, shown, manner),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
+            *(demand.gang.not_modelled if demand.gang is not None else ()),
+            *_not_modelled(cluster, demand, shown, manner, sampled),
+        ),
+        admission=tuple(candidate.admission),
+        notes=(
+            *demand.notes,
+            *([_nothing_to_sample(shown.listed)] if manner.sample and sampled is None and shown.listed else ()),
+            *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
+        ),
+    )
+
+
+def _made(demand: Demand, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
+    """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
+    placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
+    if demand.change.played is not None:
+        rollout = demand.change.played.report
+        return placed + rollout.pending, rollout.not_created, rollout.not_created
+    if desired is None:
+        return 0, 0, 0
+    desired += len(outcome.lost)
+    if one_by_one and outcome.stuck:
+        made = min(desired, max(placed + 1, len(demand.growth.waiting)))
+        return made, 0, desired - made
+    made = desired if creatable is None else min(desired, creatable + len(outcome.lost))
+    # Pods after a refused one are not even tried where each waits for the one before.
+    return made, min(1, desired - made) if one_by_one else desired - made, desired - made
+
+
+def _refusal(growth: Growth, placed: int) -> str | None:
+    """Admission's message, where it prevents further replicas."""
+    most = growth.created.copies
+    if most is None or placed < most or (growth.further is not None and growth.further <= most):
+        return None
+    return growth.created.refusal
+
+
+def _nothing_to_sample(listed: int) -> str:
+    nodes = "the only node" if listed == 1 else f"all {listed} nodes"
+    return f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
+
+
+def _not_modelled(
+    cluster: Cluster, demand: Demand, outcome: Outcome, manner: Manner, sampled: Sampling | None
+) -> Iterator[str]:
+    """What a simulation leaves out, whatever its pod is."""
+    growth, stuck = demand.growth, outcome.unplaced
+    if outcome.preempted:
+        yield "the pods that controllers make for those that are preempted: they are not placed"
+        if growth.created.copies is not None and growth.created.copies < (growth.further or 0):
+            yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
+    if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
+        yield "preemption by pods of a group"
+    if demand.workload is None:
+        yield from claims.of_pods_by_themselves(cluster, demand.pod)
+    else:
+        yield from claims.of_replicas(cluster, demand.pod, has_own=demand.claimants is not None)
+    if demand.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < len(growth.waiting):
+        yield "pods that wait behind one that finds no node: each has claims of its own, so they may find one"
+    if sampled is not None and sampled.start is not None:
+        yield (
+            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
+            "search begins a little further on"
+        )
+    if manner.sample and demand.change.played is not None:
+        yield "sampling: rollouts are played with all nodes that fit scored"
+
+
+def _preempted(
+    cluster: Cluster, demand: Demand, outcome: Outcome, placements: Sequence[Placement]
+) -> Iterator[PreemptedPod]:
+    if demand.change.played is not None:
+        yield from demand.change.played.preempted
+    for copy, victim in outcome.preempted:
+        owner = controller_of(victim.pod)
+        yield PreemptedPod(
+            pod=NamespacedName.of(victim.pod),
+            node=cluster.nodes.names[victim.node],
+            owner=None if owner is None else f"{owner.kind}/{owner.name}",
+            made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
+            broken_budgets=victim.broken_budgets,
+        )
+
+
+def _gang_of(demand: Demand, gang: GangReport) -> GangReport:
+    """The gang's report with the name of the stuck member; placed members have used theirs."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(demand.names, gang.blocked.member - 1, None))
+    return replace(gang, blocked=replace(gang.blocked, pod=name))
+
+
+def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
+    values = [domain.value for domain in after.domains]
+    matching = [domain.matching for domain in after.domains]
+    return tuple(map(DomainChange, values, before, matching))
+
+
+def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | None) -> SkewChange:
+    matching = [domain.matching for domain in after.domains]
+    return SkewChange(
+        topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
+        max_skew=after.max_skew,
+        before=skew_of(before, after),
+        after=skew_of(matching, after),
+        after_dealt=dealt,
+    )
+
+
+def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
+    """What preemption does for the first replica that needs it, in a cluster with those before it.
+
+    Where none happens: what it would do for the replica after as many as fit, or why it does not help.
+    """
+    if outcome.preemption is not None:
+        return preemption_report(outcome.preemption, demand.profile.version)
+    stuck = outcome.unplaced
+    is_next = demand.growth.further is None and stuck is not None and has_lower(stuck.cluster, demand.pod)
+    if (
+        not manner.preempts
+        or not (is_next or manner.tells_preemption)
+        or demand.gang is not None
+        or stuck is None
+        or not len(stuck.cluster)
+        or stuck.feasible.any()
+    ):
+        return None
+    return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
+
+
+def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
+    """Per topology key that some node has: the domain with most replicas; ``nodes`` are positions, once per replica."""
+    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
+    losses = {}
+    for key in dict.fromkeys(keys):
+        column = cluster.nodes.label(key)
+        has_key = column.codes != ABSENT
+        if not has_key.any():
+            continue
+        weights = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values))
+        held = weights.astype(np.int64)
+        # Ties go to the first value.
+        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
+        losses[key] = Loss(
+            domain=column.values[worst],
+            remaining=int(replicas.sum() - held[worst]),
+            domains=int(np.count_nonzero(held)),
+            least=int(held.min()),
+        )
+    return losses
+
+
+def _nodes_of_replicas(
+    cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
+) -> Iterator[NodeReplicas]:
+    """The nodes, passed as positions once per replica, by name, each with its values of ``keys``."""
+    newly, already = Counter(placed), Counter(present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(newly.keys() | already.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
+
+
+def _runs_report(ways: Sequence[Way], runs: Sequence[Ran]) -> Runs:
+    """Of the first ways, where the time was up before the others."""
+    constraints = list(zip(*(each.after for each in runs), strict=True))
+    skews = [tuple(map(skew_now, each.after)) for each in runs]
+    return Runs(
+        count=len(runs),
+        placed=_range([each.placed for each in runs]),
+        distribution=tuple(
+            tuple(
+                DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
+                for domains in zip(*(constraint.domains for constraint in of_runs), strict=True)
+            )
+            for of_runs in constraints
+        ),
+        skew=tuple(_range([skew[place] for skew in skews]) for place in range(len(constraints))),
+        each=tuple(
+            Run(
+                seed=way.seed,
+                start=way.start,
+                placed=each.placed,
+                skew=skew,
+                domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in each.after),
+            )
+            for way, each, skew in zip(ways, runs, skews, strict=False)
+        ),
+    )
+
+
+def _range(figures: Sequence[int]) -> Range:
+    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
+
 
 MOST_REPLICAS = 50_000
 """The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
