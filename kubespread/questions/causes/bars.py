@@ -16,9 +16,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Node, Pod, Taint
+from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
-from kubespread.kube.selector import Requirement, Selector, from_map, parse_term, required_node_selector
+from kubespread.kube.selector import Selector, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
@@ -59,21 +59,15 @@ def selected_nowhere(evaluation: Evaluation) -> str:
     """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that none has
     together.
     """
-    pod, nodes = evaluation.pod, evaluation.cluster.nodes.objects
-    for requirement in from_map(pod.spec.node_selector).requirements:
-        if not _any_meets(requirement, nodes):
-            return f"no node has {Selector((requirement,))} (nodeSelector)"
-    required = required_node_selector(pod)
-    terms = [parse_term(term) for term in required.node_selector_terms] if required is not None else []
-    if len(terms) == 1 and not terms[0].fields:
-        for requirement in terms[0].labels:
-            if not _any_meets(requirement, nodes):
-                return f"no node has {Selector((requirement,))} (node affinity)"
+    pod, nodes, required = evaluation.pod, evaluation.cluster.nodes.objects, required_node_selector(evaluation.pod)
+    terms = [] if required is None else [parse_term(term) for term in required.node_selector_terms]
+    only = terms[0].labels if len(terms) == 1 and not terms[0].fields else ()
+    own = from_map(pod.spec.node_selector).requirements
+    for requirements, where in ((own, "nodeSelector"), (only, "node affinity")):
+        for requirement in requirements:
+            if not any(requirement.matches(node.metadata.labels) for node in nodes):
+                return f"no node has {Selector((requirement,))} ({where})"
     return f"no node meets {selection(pod)}"
-
-
-def _any_meets(requirement: Requirement, nodes: Sequence[Node]) -> bool:
-    return any(requirement.matches(node.metadata.labels) for node in nodes)
 
 
 def named(evaluation: Evaluation, nodes: Mask) -> str | None:
@@ -230,8 +224,8 @@ def bars(evaluation: Evaluation) -> str | None:
         return _everywhere(evaluation, everywhere, reasons)
     confined = _confined(evaluation, constraints, reasons)
     selecting = selection_of(reasons)
-    if selecting is None or (confined is not None and confined.nodes < _left(selecting)):
-        return None if confined is None else confined.sentence
+    if selecting is None or (confined is not None and confined[1] < _left(selecting)):
+        return None if confined is None else confined[0]
     return left_by_selection(evaluation, reasons, selecting)
 
 
@@ -323,18 +317,11 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     return is_alone & ~cordoned.passes
 
 
-class _Confined(Struct, frozen=True):
-    """Where a constraint lets the pod, and what is wrong there."""
-
-    sentence: str
-    nodes: int
-    """How many nodes."""
-
-
 def _confined(
     evaluation: Evaluation, constraints: Sequence[Barring], reasons: Sequence[BarringReason]
-) -> _Confined | None:
-    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
+) -> tuple[str, int] | None:
+    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there; and how many
+    nodes that are.
 
     If no constraint is such, one whose remaining nodes are all rejected for one same reason, some for that alone.
     """
@@ -353,7 +340,7 @@ def _confined(
     sentence = (
         f"{confining.letter} lets it only into {_domains(confining.counted, allowed)}; there {_wrong(reasons, allowed)}"
     )
-    return _Confined(sentence, _left(confining))
+    return sentence, _left(confining)
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:

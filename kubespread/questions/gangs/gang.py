@@ -57,14 +57,8 @@ class Choosing(Struct, frozen=True):
 
 def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
     """Try to place the ``entries`` as one gang; ``cluster`` is as it was."""
-    return (
-        _in_one_domain(cluster, entries, gang, choosing)
-        if gang.topology_key
-        else _anywhere(cluster, entries, gang, choosing)
-    )
-
-
-def _anywhere(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
+    if gang.topology_key:
+        return _in_one_domain(cluster, entries, gang, choosing)
     outcomes, after = run(cluster, entries, choosing.break_tie, again=False)
     fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.needed
     if fits and len(entries) > 1:

@@ -101,7 +101,9 @@ class EditedWorlds(Struct, dict=True):
         return edited
 
     def _edited(self, before: Edited, edit: Edit) -> Edited | None:
-        self._spend(edit)
+        self.effort += _PER_EDIT + _PER_NODE * len(self.unchanged.world.living.nodes.objects)
+        if isinstance(edit, AddNode):
+            self.effort += _PER_NEW_NODE * edit.count
         world = before.world.fork()
         try:
             apply(world, edit, self.namespace)
@@ -143,12 +145,6 @@ class EditedWorlds(Struct, dict=True):
             if more > 0:
                 pods = f"{count_of(more, 'pod')} of {row.owner.kind}/{row.owner.name}"
                 yield f"{pods} would not be made again: {row.message}"
-
-    def _spend(self, edit: Edit) -> None:
-        nodes = len(self.unchanged.world.living.nodes.objects)
-        self.effort += _PER_EDIT + _PER_NODE * nodes
-        if isinstance(edit, AddNode):
-            self.effort += _PER_NEW_NODE * edit.count
 
 
 class PlayedGoal(Goal):

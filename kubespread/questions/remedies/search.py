@@ -229,17 +229,11 @@ def smallest(
     return best
 
 
-class Combined(Struct):
-    """The results of combined changes."""
-
-    found: list[Found] = field(default_factory=list)
-    """Those that cost least first."""
-    untried: int = 0
-    """Combinations not tried, if too few of those tried suffice."""
-
-
-def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED) -> Combined:
-    """A few sufficient combinations of two changes, else of three, the cheapest first.
+def combined(
+    stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED
+) -> tuple[list[Found], int]:
+    """A few sufficient combinations of two changes, else of three, the cheapest first; and how many were not tried, if
+    too few of those tried suffice.
 
     Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
     may not after another change, so nothing is ruled out.
@@ -248,7 +242,7 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
     trials = replace(trials, fitting=trials.fitting or 0)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
     strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
-    combined = Combined()
+    untried = 0
     for size, at_most in _MOST_COMBINED.items():
         sufficient: dict[Hashable, Found] = {}
         tried = 0
@@ -261,11 +255,10 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
                 refined = _refined(together, ladders, trials)
                 sufficient[refined.change.key] = refined
         if len(sufficient) < enough:
-            combined.untried += max(0, comb(len(strongest), size) - tried)
+            untried += max(0, comb(len(strongest), size) - tried)
         if sufficient:
-            combined.found = sorted(sufficient.values(), key=lambda pair: pair.change.cost)
-            break
-    return combined
+            return sorted(sufficient.values(), key=lambda pair: pair.change.cost), untried
+    return [], untried
 
 
 def least_change(
@@ -276,9 +269,10 @@ def least_change(
     """
     if (alone := search_least(stuck, families, trials, most)) is not None:
         return alone
-    return next(
-        (found[0] for some in combining or (families,) if (found := combined(stuck, some, trials, 1).found)), None
-    )
+    for some in combining or (families,):
+        if found := combined(stuck, some, trials, enough=1)[0]:
+            return found[0]
+    return None
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
@@ -345,10 +339,9 @@ def advice(
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
     if not sufficient and combines:
-        together = combined(stuck, families, trials)
-        sufficient = together.found
-        if together.untried:
-            untried[COMBINATION] = together.untried
+        sufficient, combinations_untried = combined(stuck, families, trials)
+        if combinations_untried:
+            untried[COMBINATION] = combinations_untried
     leading = list(_leading(sufficient))
     report = Advice(
         families=tuple(dict.fromkeys(searched.families)),
@@ -364,18 +357,17 @@ def advice(
 def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
     """The first of the changes with the same effect, with others that are as good."""
     leading: dict[Hashable, list[Found]] = {}
-    for candidate in sorted(sufficient, key=_rank):
+    # The smallest change comes first, then the one with the fewest effects on others, then with the most nodes to
+    # choose from.
+    for candidate in sorted(
+        sufficient, key=lambda found: (found.change.cost, len(found.answer.consequences), -found.answer.count)
+    ):
         change = candidate.change
         # One node is as good as another; every other change is a suggestion of its own.
         same = change.key if change.settings or change.together else change.family
         leading.setdefault(same, []).append(candidate)
     for first, *others in leading.values():
         yield first, [other for other in others if other.change.cost == first.change.cost]
-
-
-def _rank(candidate: Found) -> tuple[int, int, int]:
-    """Sorts by the size of the change, then by effects on others, then by the nodes left to choose from."""
-    return candidate.change.cost, len(candidate.answer.consequences), -candidate.answer.count
 
 
 def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
